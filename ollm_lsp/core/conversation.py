@@ -1,0 +1,105 @@
+"""Conversations: trees of responses, each with the messages that led to it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ollm_lsp.core.errors import Busy, ConversationNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from ollm_lsp.core.events import FinishReason
+    from ollm_lsp.core.messages import Message
+    from ollm_lsp.core.model import ModelId
+    from ollm_lsp.core.usage import Cost, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What one chat added to a conversation. `finish_reason` tells whether it was cut short."""
+
+    id: str
+    parent_id: str | None
+    model: ModelId
+    input: tuple[Message, ...]
+    output: tuple[Message, ...]
+    usage: Usage
+    cost: Cost
+    finish_reason: FinishReason
+
+    @property
+    def text(self) -> str:
+        return "".join(message.text for message in self.output)
+
+
+class Conversation:
+    """A tree of responses; the newest one is its head."""
+
+    def __init__(self, conversation_id: str) -> None:
+        self.id = conversation_id
+        self.head: str | None = None
+        self._responses: dict[str, Response] = {}
+        self._busy = False
+
+    def append(self, response: Response) -> None:
+        self._responses[response.id] = response
+        self.head = response.id
+
+    def get(self, response_id: str) -> Response | None:
+        return self._responses.get(response_id)
+
+    def history(self, response_id: str | None) -> tuple[Message, ...]:
+        """The messages on the path from the root to a response, which is included.
+
+        A response without output is left out together with its input: a question that nobody answered would
+        stand before the next question, and many models accept only alternating roles.
+        """
+        path: list[Response] = []
+        while response_id is not None:
+            response = self._responses.get(response_id)
+            if response is None:
+                raise ConversationNotFound(
+                    f"Conversation {self.id} has no response {response_id}.",
+                    remedy="Branch from a response of this conversation, or leave parentId out.",
+                )
+            path.append(response)
+            response_id = response.parent_id
+        return tuple(message for step in reversed(path) if step.output for message in (*step.input, *step.output))
+
+    @contextmanager
+    def answering(self) -> Generator[None]:
+        """Hold the conversation for one chat; a second one is refused."""
+        if self._busy:
+            raise Busy(
+                "This conversation is already answering.",
+                remedy="Wait for the answer, cancel it, or start another conversation.",
+            )
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+
+class Conversations:
+    """All conversations of this run, by id."""
+
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        self._new_id = new_id
+        self._conversations: dict[str, Conversation] = {}
+
+    def open(self, conversation_id: str | None) -> Conversation:
+        """The conversation with that id, or a new one when no id is given."""
+        if conversation_id is None:
+            conversation = Conversation(self._new_id())
+            return self._conversations.setdefault(conversation.id, conversation)
+        try:
+            return self._conversations[conversation_id]
+        except KeyError:
+            raise ConversationNotFound(
+                f"There is no conversation {conversation_id}.",
+                remedy="Leave conversationId out to start a new conversation.",
+            ) from None

@@ -1,0 +1,163 @@
+"""Every failure that a user may see, named by what went wrong, each with a code and a remedy.
+
+    OllmError
+    ├── SettingsError            settings                the user edits the settings file
+    ├── ProviderError
+    │   ├── ConnectionFailed     connection              nobody answers at the address
+    │   ├── TimedOut             timeout                 somebody answers too slowly
+    │   ├── AuthenticationFailed authentication          the key is missing or wrong
+    │   ├── RateLimited          rate_limit              too many requests, or out of quota
+    │   ├── ModelNotFound        model_not_found         the server does not have that model
+    │   ├── ContextOverflow      context_overflow        more text than the model can read
+    │   ├── ContentFiltered      content_filter          the provider refused the content
+    │   ├── MalformedAnswer      protocol                the answer is not what the wire promises
+    │   ├── IncompleteAnswer     incomplete              the stream ended before the answer did
+    │   ├── ServerFailed         server_error            the server says that it failed
+    │   └── Unsupported          unsupported             the model or the client cannot do that
+    ├── ConversationNotFound     conversation_not_found  no such conversation, or no such response in it
+    ├── Busy                     busy                    the conversation is already answering
+    ├── StoreFailed              store                   the state directory cannot be used
+    └── InternalError            internal                a bug of ours
+
+Foreign exceptions are turned into these at one place per border: `providers.http` for HTTP, `settings` for
+YAML and pydantic, `lsp` for everything that nobody foresaw.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class OllmError(Exception):
+    """A failure with a code for programs, a message for people and a remedy that says what to do."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, *, remedy: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}"
+
+
+class SettingsError(OllmError):
+    """The settings do not allow what was asked."""
+
+    code = "settings"
+
+
+class ProviderError(OllmError):
+    """A provider could not answer; `status` is the HTTP status where there was one."""
+
+    def __init__(self, message: str, *, remedy: str, status: int | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.status = status
+
+
+class ConnectionFailed(ProviderError):
+    """Nobody answers at the provider's address."""
+
+    code = "connection"
+
+
+class TimedOut(ProviderError):
+    """The provider did not answer in time."""
+
+    code = "timeout"
+
+
+class AuthenticationFailed(ProviderError):
+    """The provider does not accept the key."""
+
+    code = "authentication"
+
+
+class RateLimited(ProviderError):
+    """The provider wants fewer requests; `retry_after` is in seconds where it says how long to wait."""
+
+    code = "rate_limit"
+
+    def __init__(
+        self, message: str, *, remedy: str, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, remedy=remedy, status=status)
+        self.retry_after = retry_after
+
+
+class ModelNotFound(ProviderError):
+    """The provider does not have that model; `available` names those it has."""
+
+    code = "model_not_found"
+
+    def __init__(self, message: str, *, remedy: str, status: int | None = None, available: Sequence[str] = ()) -> None:
+        super().__init__(message, remedy=remedy, status=status)
+        self.available = tuple(available)
+
+
+class ContextOverflow(ProviderError):
+    """The request is longer than what the model can read."""
+
+    code = "context_overflow"
+
+
+class ContentFiltered(ProviderError):
+    """The provider refused the content."""
+
+    code = "content_filter"
+
+
+class MalformedAnswer(ProviderError):
+    """The provider's answer breaks its own wire format."""
+
+    code = "protocol"
+
+
+class IncompleteAnswer(ProviderError):
+    """The stream ended before the answer did."""
+
+    code = "incomplete"
+
+
+class ServerFailed(ProviderError):
+    """The provider's server reports a failure of its own."""
+
+    code = "server_error"
+
+
+class Unsupported(ProviderError):
+    """The model or the client cannot do what was asked."""
+
+    code = "unsupported"
+
+
+class ConversationNotFound(OllmError):
+    """No conversation, or no response in it, has that id."""
+
+    code = "conversation_not_found"
+
+
+class Busy(OllmError):
+    """The conversation is already answering; one chat at a time runs in it."""
+
+    code = "busy"
+
+
+class StoreFailed(OllmError):
+    """The state directory cannot be read or written."""
+
+    code = "store"
+
+
+class InternalError(OllmError):
+    """A bug of ours."""
+
+    code = "internal"
+
+
+class InvalidMessage(ValueError):
+    """A message that no provider could accept; raised where it would be constructed."""

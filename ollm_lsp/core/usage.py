@@ -1,0 +1,29 @@
+"""Token usage and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens read and written, as the provider counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Money in millionths of the currency; `known` is false when nobody knows the price."""
+
+    micros: int = 0
+    currency: str = "USD"
+    known: bool = True
+
+
+FREE = Cost()
+UNKNOWN_COST = Cost(known=False)
