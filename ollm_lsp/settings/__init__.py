@@ -1,0 +1,1 @@
+"""Options as people write them, settings as the program uses them."""

@@ -1,0 +1,131 @@
+"""Narrowing: what the editor and the workspace may change, and only toward less.
+
+Over LSP the editor hands over values without telling whether the user or the folder set them, so both count as the
+workspace's. Invariant 11: they never widen what the user allowed. Guarded by tests/settings/test_narrowing.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, assert_never, cast
+
+from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.address import is_loopback
+from ollm_lsp.settings.options import Options, is_anywhere
+from ollm_lsp.settings.problems import Problem, dotted
+from ollm_lsp.settings.resolved import EmbeddedSettings, OllamaSettings, OpenAISettings
+from ollm_lsp.settings.section import Section, keys, subsection
+from ollm_lsp.settings.validation import plain, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ollm_lsp.settings.layers import Layer
+    from ollm_lsp.settings.options import ContextOptions
+    from ollm_lsp.settings.resolved import ContextSettings, ProviderSettings, Settings
+
+
+def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings, list[Problem]]:
+    """The settings under one more layer, and what of the layer was refused."""
+    raw, problems = plain(layer)
+    kept, refused = _split(raw, Options)
+    problems += (
+        Problem(
+            layer.source,
+            dotted(path),
+            f"This key counts only in {user_source}, so that no workspace can set it; it has no effect here.",
+            f"Move it to {user_source} if you want it.",
+        )
+        for path in refused
+    )
+    validated = validate(layer.source, kept)
+    problems += validated.problems
+    step = _Step(layer.source, user_source, problems)
+    options = validated.options
+    return replace(
+        settings,
+        model=step.model(settings, options.model),
+        chat=replace(settings.chat, system_prompt=options.chat.system_prompt or settings.chat.system_prompt),
+        context=step.context(settings.context, options.context),
+    ), problems
+
+
+def is_local(provider: ProviderSettings, model: str) -> bool:
+    """Whether a model runs on this machine. In doubt it does not."""
+    match provider:
+        case EmbeddedSettings():
+            return True
+        case OllamaSettings():
+            # A local Ollama passes these on to its maker's servers.
+            return is_loopback(provider.base_url) and not model.casefold().endswith((":cloud", "-cloud"))
+        case OpenAISettings():
+            return is_loopback(provider.base_url)
+        case _:
+            assert_never(provider)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    source: str
+    user_source: str
+    problems: list[Problem]
+
+    def _refuse(self, key: str, message: str) -> None:
+        self.problems.append(Problem(self.source, key, message, f"Set it in {self.user_source}."))
+
+    def model(self, settings: Settings, text: str | None) -> ModelId:
+        if text is None or (model := ModelId.parse(text)) == settings.model:
+            return settings.model
+        provider = settings.providers.get(model.provider)
+        if provider is None:
+            self._refuse("model", "There is no provider of that name.")
+        elif not is_local(provider, model.name):
+            self._refuse("model", "That model is not on this machine, so only the user's own file chooses it.")
+        else:
+            return model
+        return settings.model
+
+    def context(self, settings: ContextSettings, options: ContextOptions) -> ContextSettings:
+        given = options.model_fields_set
+        if "open_buffers" in given and options.open_buffers and not settings.open_buffers:
+            self._refuse("context.openBuffers", "It can only be switched off here.")
+        max_tokens = settings.max_tokens
+        if options.max_tokens is not None:
+            if max_tokens is not None and options.max_tokens > max_tokens:
+                self._refuse("context.maxTokens", "It can only be lowered here.")
+            else:
+                max_tokens = options.max_tokens
+        added = options.exclude if "exclude" in given else ()
+        return replace(
+            settings,
+            open_buffers=settings.open_buffers and options.open_buffers,
+            max_tokens=max_tokens,
+            exclude=tuple(dict.fromkeys((*settings.exclude, *added))),
+        )
+
+
+def _split(raw: dict[str, object], section: type[Section]) -> tuple[dict[str, object], list[tuple[str, ...]]]:
+    """What may stand in this layer, and the keys that may not. Unknown ones stay, for validation to name them."""
+    kept: dict[str, object] = {}
+    refused: list[tuple[str, ...]] = []
+    known = keys(section)
+    for key, value in raw.items():
+        field = known.get(key)
+        if field is None or is_anywhere(field.json_schema_extra):
+            kept[key] = value
+        elif isinstance(value, dict) and (inner := subsection(field)):
+            kept[key], deeper = _split(cast("dict[str, object]", value), inner)
+            refused += ((key, *path) for path in deeper)
+        else:
+            refused += ((key, *path) for path in _leaves(value))
+    return kept, refused
+
+
+def _leaves(value: Any) -> Iterator[tuple[str, ...]]:
+    """The keys below a value; a null or an empty mapping asks for nothing."""
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, object]", value).items():
+            paths = list(_leaves(inner)) if isinstance(inner, dict) else []
+            yield from ((key, *path) for path in paths or [()])
+    elif value is not None:
+        yield ()

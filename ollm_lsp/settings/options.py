@@ -1,0 +1,100 @@
+"""Options as people write them, in a file or in an editor's settings."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from ollm_lsp.core.errors import SettingsError
+from ollm_lsp.core.globs import matches
+from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.provider_options import KINDS, ProviderOptions, Timeouts
+from ollm_lsp.settings.resolved import ContextSettings
+from ollm_lsp.settings.section import ANYWHERE, Section, keys, refusal, subsection
+
+_CONTEXT: Final = ContextSettings()
+
+
+def _check_model(text: str) -> str:
+    if not text.isprintable():
+        raise refusal("A model has no line breaks or control characters.", "Write it as provider:name.")
+    try:
+        return str(ModelId.parse(text))
+    except SettingsError as error:
+        raise refusal("This is not a model.", error.remedy) from None
+
+
+def _check_pattern(text: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            matches("", text)
+    except (re.error, Warning):
+        raise refusal("This is not a pattern of file names.", "Write it like **/secrets/* or **/*.pem.") from None
+    return text
+
+
+ModelName: TypeAlias = Annotated[str, Field(max_length=300), AfterValidator(_check_model)]
+ProviderName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
+Pattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_check_pattern)]
+
+
+class ChatOptions(Section):
+    """How a chat runs."""
+
+    system_prompt: str | None = Field(default=None, json_schema_extra=ANYWHERE)
+    """Instructions that go before every conversation."""
+
+
+class ContextOptions(Section):
+    """What of the editor goes into a request."""
+
+    open_buffers: bool = Field(default=_CONTEXT.open_buffers, json_schema_extra=ANYWHERE)
+    """Send the text of the open buffers along. The editor and the workspace can only switch it off."""
+    max_tokens: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(default=None, json_schema_extra=ANYWHERE)
+    """Most tokens of context in one request; without it the model decides. Elsewhere it can only be lowered."""
+    exclude: list[Pattern] = Field(
+        default_factory=lambda: list(_CONTEXT.exclude),
+        max_length=500,
+        json_schema_extra={**ANYWHERE, "default": list(_CONTEXT.exclude)},
+    )
+    """Files that never become context. Those of the editor and the workspace are added to the user's."""
+
+
+class Options(Section):
+    """Settings of ollm-lsp."""
+
+    model: ModelName | None = Field(default=None, json_schema_extra=ANYWHERE)
+    """Model for chat and actions, as `provider:name`; else the embedded one if it is installed, else Ollama's.
+
+    The editor and the workspace can only choose models that run on this machine.
+    """
+    providers: dict[ProviderName, ProviderOptions] = Field(default_factory=dict)
+    """Where models are, by names of your choice. `ollama` and `embedded` exist without being listed."""
+    timeouts: Timeouts = Field(default_factory=Timeouts)
+    """Time limits of every provider that has none of its own."""
+    chat: ChatOptions = Field(default_factory=ChatOptions)
+    """How a chat runs."""
+    context: ContextOptions = Field(default_factory=ContextOptions)
+    """What of the editor goes into a request."""
+
+
+def section_at(path: Sequence[object]) -> type[Section] | None:
+    """The section at a place that pydantic names; below `providers` that is the name and then the type."""
+    section: type[Section] | None = Options
+    match path:
+        case ["providers", _, str() as kind, *rest]:
+            section = KINDS.get(kind)
+        case _:
+            rest = path
+    for part in rest:
+        field = keys(section).get(str(part)) if section else None
+        section = subsection(field) if field else None
+    return section
+
+
+def is_anywhere(field_extra: object) -> bool:
+    """Whether an option carries the mark of those that count in every layer."""
+    return isinstance(field_extra, dict) and field_extra.items() >= ANYWHERE.items()

@@ -1,0 +1,142 @@
+"""Reference: docs/settings.md, made from the options so that it cannot lie.
+
+Run `python -m ollm_lsp.settings.reference > docs/settings.md` after a change; a test checks that it was done.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from ollm_lsp.settings.options import ChatOptions, ContextOptions, Options, is_anywhere
+from ollm_lsp.settings.provider_options import KINDS, Timeouts
+from ollm_lsp.settings.schema import schema
+from ollm_lsp.settings.section import keys, subsection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+    from ollm_lsp.settings.section import Section
+
+EXAMPLE: Final = """\
+model: "ollama:qwen3-coder:30b"
+providers:
+  ollama:
+    type: ollama
+    baseUrl: "http://127.0.0.1:11434"
+    keepAlive: 30m
+  vllm:
+    type: openai
+    baseUrl: "http://127.0.0.1:8000/v1"
+    apiKey: "${VLLM_API_KEY}"
+    timeouts: { firstToken: 300 }
+  embedded:
+    type: embedded
+    modelPath: "~/models/some.gguf"
+timeouts: { connect: 5 }
+chat:
+  systemPrompt: "Answer briefly."
+context:
+  maxTokens: 16000
+  exclude: ["**/.env*", "**/*.pem"]
+"""
+
+_INTRODUCTION: Final = f"""\
+# Settings
+
+<!-- Made by `python -m ollm_lsp.settings.reference > docs/settings.md`. Do not edit. -->
+
+Everything works without any settings. What you want different you write into **your own file**,
+`~/.ollm/config.yaml`, or the file that the environment variable `OLLM_CONFIG` names (a relative name begins at the
+home directory). A changed file counts from the next request on; no restart is needed.
+
+```yaml
+{EXAMPLE}```
+
+Two more places can **narrow** what your own file says, in this order, so that the later one decides:
+
+1. the editor's settings, section `ollm`;
+2. `.ollm/config.yaml` in a folder of the workspace. Of several folders the first one decides.
+
+They count only for the keys marked *anywhere* below, and only toward less: a model that runs on this machine, fewer
+buffers, fewer tokens, more excluded files. Somebody else may have written them, so they never say where a provider
+is, which key it gets or how long it may take. An editor does not tell whether you or the folder made a setting,
+therefore the editor's settings are treated like the folder's.
+
+A setting that is wrong is left out, everything else goes on, and the editor shows what to mend. Inside a provider one
+wrong key leaves out that provider. A null is the same as leaving the key out. YAML aliases, tags and a key that
+stands twice are refused, and so is a file of more than 1 MB.
+
+## Keys of providers
+
+Write `apiKey: "${{NAME}}"` to read an environment variable, or `apiKey: "${{keyring:NAME}}"` to read the system
+keyring (service `ollm-lsp`, needs the Python library `keyring`). Both are read at use and are never written to a log.
+Only variables that look like an API key are read: `OLLM_*`, `*_API_KEY`, `*_KEY` and `*_TOKEN`. A key does not travel
+over plain `http` to another machine unless the provider has `allowInsecure: true`.
+"""
+
+_TYPES: Final = {"string": "text", "boolean": "true or false", "integer": "whole number", "object": "mapping"}
+_LIMITS: Final = {"exclusiveMinimum": "more than", "minimum": "at least", "maximum": "at most"}
+_USER: Final = "your own file"
+
+
+def reference() -> str:
+    """The whole page."""
+    sections: dict[str, type[Section]] = {"All sections": Options, "`timeouts`": Timeouts}
+    sections |= {f"`providers.<name>` with `type: {kind}`": section for kind, section in KINDS.items()}
+    sections |= {"`chat`": ChatOptions, "`context`": ContextOptions}
+    return _INTRODUCTION + "".join(_section(title, section) for title, section in sections.items())
+
+
+def _section(title: str, section: type[Section]) -> str:
+    rows = "".join(_rows(section))
+    heading = "| key | type | default | meaning | where |\n| --- | --- | --- | --- | --- |\n"
+    return f"\n## {title}\n\n{section.__doc__}\n\n{heading}{rows}"
+
+
+def _rows(section: type[Section]) -> Iterator[str]:
+    generated = schema()
+    described = generated if section is Options else generated["$defs"][section.__name__]
+    required = described.get("required", ())
+    known = keys(section)
+    for key in sorted(known, key=lambda key: (key != "type", key not in required, key == "timeouts")):
+        field, described_field = known[key], described["properties"][key]
+        meaning = " ".join((field.description or "").split()).replace("|", "\\|")
+        default = "required" if key in required else _default(described_field)
+        where = _where(field)
+        yield f"| `{key}` | {_type(described_field)} | {default} | {meaning} | {where} |\n"
+
+
+def _where(field: FieldInfo) -> str:
+    if is_anywhere(field.json_schema_extra):
+        return "anywhere"
+    inner = subsection(field)
+    if inner and any(_where(deeper) != _USER for deeper in inner.model_fields.values()):
+        return "see its keys"
+    return _USER
+
+
+def _default(described: dict[str, Any]) -> str:
+    value = described.get("default")
+    if value is None:
+        return ""
+    return f"`{json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)}`"
+
+
+def _type(described: dict[str, Any]) -> str:
+    if choices := described.get("anyOf"):
+        return " or ".join(_type(choice) for choice in choices if choice["type"] != "null")
+    if "const" in described:
+        return f"`{described['const']}`"
+    kind: str = described.get("type", "object")
+    if kind == "array":
+        return "list of texts"
+    limits = [f"{words} {described[name]:,}" for name, words in _LIMITS.items() if name in described]
+    return ", ".join([_TYPES.get(kind, kind), *limits])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

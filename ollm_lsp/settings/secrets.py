@@ -1,0 +1,152 @@
+"""Secrets: references to keys that are looked up at use, and the redactor that keeps keys out of every text.
+
+A secret holds the name of a variable, not its value. `reveal` reads the value each time, so that a changed key
+needs no restart, and tells it to the process-wide `redactor`. Every sink (log, error, notification, stored record)
+passes its text through `redactor.redact` first.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import os
+import re
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
+
+from ollm_lsp.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYRING_SERVICE = "ollm-lsp"
+HIDDEN = "***"
+SHORTEST = 6
+"""Shorter values are not redacted: they would turn up by chance in every other text."""
+
+_REFERENCE = re.compile(r"\$\{(?:(?P<name>[A-Z_][A-Z0-9_]*)|keyring:(?P<entry>[A-Za-z0-9_.-]+))\}")
+_KEY_LIKE = re.compile(r"OLLM_[A-Z0-9_]+|[A-Z0-9_]+(?:_KEY|_TOKEN)")
+_VALUE = re.compile(r"[!-~]+")
+_REMEDY = 'Write apiKey: "${NAME}", where NAME is an environment variable in capital letters.'
+
+
+class Redactor:
+    """Replaces every value that it was told about, also in its usual encodings."""
+
+    def __init__(self) -> None:
+        self._forms: frozenset[str] = frozenset()
+        self._pattern: re.Pattern[str] | None = None
+        self._lock = Lock()
+
+    def add(self, value: str) -> None:
+        """Hide a value from now on."""
+        if len(value) < SHORTEST:
+            return
+        with self._lock:
+            forms = self._forms | {form for form in _forms(value) if len(form) >= SHORTEST}
+            if forms != self._forms:
+                longest_first = sorted(forms, key=len, reverse=True)
+                self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+                self._forms = forms
+
+    def redact(self, text: str) -> str:
+        """The text without any hidden value."""
+        return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
+
+
+redactor = Redactor()
+"""The one redactor of this process. It only ever learns values; tests make their own."""
+
+
+class Secret:
+    """A key by reference: `${NAME}` of the environment or `${keyring:NAME}`; or, discouraged, the key itself."""
+
+    __slots__ = ("_text", "is_literal")
+
+    def __init__(self, text: str) -> None:
+        """Take the text of a setting. What cannot be a key or name one is refused, without repeating it."""
+        reference = _REFERENCE.fullmatch(text)
+        if reference is None and (text.startswith("$") or not _VALUE.fullmatch(text)):
+            raise SettingsError("This is neither a key nor a reference to one.", remedy=_REMEDY)
+        if reference and (name := reference["name"]) and not _KEY_LIKE.fullmatch(name):
+            raise SettingsError(
+                f"The variable {name} does not look like an API key, so it is not read.",
+                remedy="Use a name that begins with OLLM_ or ends with _API_KEY, _KEY or _TOKEN.",
+            )
+        self._text = text
+        self.is_literal = reference is None
+        if self.is_literal:
+            redactor.add(text)
+
+    @property
+    def may_block(self) -> bool:
+        """Whether `reveal` may wait for the user, as a locked keyring does."""
+        return self._text.startswith("${keyring:")
+
+    def reveal(self) -> str:
+        """The key, read now. Use it in a header and keep no copy."""
+        reference = _REFERENCE.fullmatch(self._text)
+        if reference is None:
+            return self._text
+        if name := reference["name"]:
+            value, where = os.environ.get(name), f"The environment variable {name}"
+            remedy = f"Set {name} in the environment that starts the editor."
+        else:
+            entry = reference["entry"]
+            value, where = _from_keyring(entry), f"The keyring entry {entry}"
+            remedy = f"Store it with: keyring set {KEYRING_SERVICE} {entry}"
+        value = (value or "").strip()
+        if not value:
+            raise SettingsError(f"{where} is not set.", remedy=remedy)
+        redactor.add(value)
+        if not _VALUE.fullmatch(value):
+            raise SettingsError(f"{where} holds characters that no key has.", remedy=remedy)
+        return value
+
+    def __repr__(self) -> str:
+        return f"Secret({self})"
+
+    def __str__(self) -> str:
+        return HIDDEN if self.is_literal else self._text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+def _from_keyring(entry: str) -> str | None:
+    try:
+        keyring: Any = importlib.import_module("keyring")
+    except ImportError:
+        raise SettingsError(
+            f"The keyring entry {entry} cannot be read: the keyring library is not installed.",
+            remedy="Install it beside ollm-lsp (pip install keyring) or use an environment variable.",
+        ) from None
+    try:
+        return keyring.get_password(KEYRING_SERVICE, entry)
+    except Exception as error:  # noqa: BLE001 - each keyring backend raises exceptions of its own
+        raise SettingsError(
+            f"The keyring entry {entry} cannot be read ({type(error).__name__}).",
+            remedy="Unlock the keyring or use an environment variable.",
+        ) from None
+
+
+def _forms(value: str) -> Iterator[str]:
+    raw = value.encode("utf-8", "surrogatepass")
+    yield value
+    yield json.dumps(value)[1:-1]
+    for quoted in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
+        yield quoted
+        yield re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), quoted)
+    # Inside a longer encoded text (`user:key`), the letters depend on where the value begins. Of each of the three
+    # ways, those that only the value decides are taken.
+    for shift in range(3):
+        encoded = base64.b64encode(bytes(shift) + raw).decode()
+        whole = (shift + len(raw)) * 8 // 6
+        inner = encoded[(0, 2, 3)[shift] : whole]
+        yield inner
+        yield inner.translate(str.maketrans("+/", "-_"))

@@ -1,0 +1,87 @@
+"""Whatever may stand in a settings file: plausible, wrong, and absurd."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+KEYS = [
+    "model", "providers", "timeouts", "chat", "context", "type", "baseUrl", "apiKey", "allowInsecure", "keepAlive",
+    "modelPath", "contextWindow", "threads", "idleTimeout", "connect", "firstToken", "idle", "total",
+    "systemPrompt", "openBuffers", "maxTokens", "exclude", "ollama", "openai", "embedded", "vllm", "a:b", "base_url",
+    "kraken", "",
+]  # fmt: skip
+VALUES: list[Any] = [
+    "ollama:x", "embedded:y", "vllm:z", "remote:w", "ollama:big-cloud", "nobody:x", "ollama", "openai", "embedded",
+    "http://127.0.0.1:1", "https://evil.example/v1", "http://evil.example", "http://u:p@h", "${VLLM_API_KEY}",
+    "${HOME}", "literal-key-of-somebody", "~/model.gguf", "~nobody/x", "\0", "10m", "**/*", "[z-a]", "[[a]", "\ud800",
+    "yes", True, False, 0, 1, -1, 5, 4096, 10**400, 0.5, float("nan"), float("inf"), None, [], {}, "", b"x",
+    date(2020, 1, 1), (), {1, 2},
+]  # fmt: skip
+
+Anything: TypeAlias = "SearchStrategy[Any]"
+scalars: Anything = st.one_of(
+    st.sampled_from(VALUES),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.binary(max_size=4),
+)
+names: Anything = st.one_of(
+    st.sampled_from(KEYS),
+    st.text(max_size=6),
+    st.text(st.characters(categories=["Cs"]), min_size=1, max_size=2),
+    st.integers(),
+    st.none(),
+    st.booleans(),
+    st.tuples(st.integers()),
+)
+anything: Anything = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(names, inner, max_size=6)),
+    max_leaves=25,
+)
+
+providers: Anything = st.dictionaries(
+    st.one_of(st.sampled_from(["ollama", "embedded", "vllm", "remote"]), names),
+    st.one_of(
+        anything,
+        st.fixed_dictionaries(
+            {"type": st.sampled_from(["ollama", "openai", "embedded", "olama", 3])},
+            optional=dict.fromkeys(KEYS[6:16], scalars) | {"timeouts": anything, "typo": anything},
+        ),
+    ),
+    max_size=4,
+)
+_sections: dict[str, Anything] = {
+    "model": scalars,
+    "providers": st.one_of(providers, anything),
+    "timeouts": st.dictionaries(st.sampled_from(["connect", "idle", "total", "x"]), scalars),
+    "chat": st.one_of(st.fixed_dictionaries({}, optional={"systemPrompt": scalars}), anything),
+    "context": st.one_of(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "openBuffers": st.one_of(st.booleans(), scalars),
+                "maxTokens": st.one_of(st.integers(1, 10_000), scalars),
+                "exclude": st.one_of(st.lists(st.sampled_from(["*.a", "*.b"])), st.lists(scalars), scalars),
+            },
+        ),
+        anything,
+    ),
+    "kraken": anything,
+}
+shaped: Anything = st.fixed_dictionaries({}, optional=_sections)
+raw = st.one_of(anything, shaped)
+"""Any raw value of a layer."""
+
+patient = settings(deadline=None)
+"""For tests with Hypothesis: a busy machine is no failure."""

@@ -1,0 +1,196 @@
+"""Invariant 11: the editor and the workspace narrow what the user allowed and never widen it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+
+from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.layers import EDITOR, Layer, Resolution
+from ollm_lsp.settings.narrowing import is_local
+from ollm_lsp.settings.options import Options, is_anywhere
+from ollm_lsp.settings.resolve import resolve
+from ollm_lsp.settings.section import Section, keys, subsection
+from tests.settings.raw import patient, raw
+
+if TYPE_CHECKING:
+    from ollm_lsp.settings.resolved import Settings
+
+USER = "~/.ollm/config.yaml"
+WORKSPACE = "workspace .ollm/config.yaml"
+OWN: dict[str, Any] = {
+    "model": "ollama:own",
+    "providers": {
+        "local": {"type": "openai", "baseUrl": "http://127.0.0.1:8000/v1", "apiKey": "${LOCAL_API_KEY}"},
+        "remote": {"type": "openai", "baseUrl": "https://models.example/v1", "apiKey": "${REMOTE_API_KEY}"},
+        "lan": {"type": "ollama", "baseUrl": "http://192.168.0.2:11434"},
+    },
+    "timeouts": {"total": 50},
+    "chat": {"systemPrompt": "own"},
+    "context": {"openBuffers": True, "maxTokens": 1000, "exclude": ["*.own"]},
+}
+
+
+def narrowed(*layers: object, user: object = OWN) -> Resolution:
+    sources = [EDITOR, WORKSPACE]
+    narrowing = [Layer(source, layer) for source, layer in zip(sources, layers, strict=False)]
+    return resolve(Layer(USER, user), narrowing, embedded_available=True)
+
+
+def own(user: object = OWN) -> Settings:
+    return narrowed(user=user).settings
+
+
+@pytest.mark.prop("krk-38")
+@patient
+@given(raw, raw, raw)
+def test_no_layer_widens_what_the_user_allowed(user: object, editor: object, workspace: object) -> None:
+    for base in (user, OWN):
+        allowed = own(base)
+        settings = narrowed(editor, workspace, user=base).settings
+        assert settings.providers == allowed.providers
+        assert settings.context.open_buffers <= allowed.context.open_buffers
+        assert set(settings.context.exclude) >= set(allowed.context.exclude)
+        if allowed.context.max_tokens is not None:
+            assert settings.context.max_tokens is not None
+            assert settings.context.max_tokens <= allowed.context.max_tokens
+        if settings.model != allowed.model:
+            assert is_local(settings.providers[settings.model.provider], settings.model.name)
+
+
+@pytest.mark.prop("krk-38")
+@patient
+@given(raw)
+def test_whatever_a_layer_says_its_problems_name_it(value: object) -> None:
+    problems = narrowed(None, value).problems
+    assert all(problem.source == WORKSPACE and problem.remedy for problem in problems)
+    assert len(problems) <= 21
+
+
+@pytest.mark.parametrize("source", [0, 1])
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({"providers": {"local": {"baseUrl": "http://evil.example"}}}, "providers.local.baseUrl"),
+        ({"providers": {"new": {"type": "ollama"}}}, "providers.new.type"),
+        ({"providers": {"remote": {"apiKey": "${AWS_KEY}"}}}, "providers.remote.apiKey"),
+        ({"providers": {"remote": {"allowInsecure": True}}}, "providers.remote.allowInsecure"),
+        ({"providers": {"remote": {"timeouts": {"total": 1}}}}, "providers.remote.timeouts.total"),
+        ({"providers": {"remote": None}}, "providers.remote"),
+        ({"providers": {"remote": {}}}, "providers.remote"),
+        ({"providers": "x"}, "providers"),
+        ({"providers": []}, "providers"),
+        ({"timeouts": {"total": 9}}, "timeouts.total"),
+    ],
+)  # fmt: skip
+def test_a_key_of_the_users_own_file_has_no_effect_elsewhere(
+    source: int, options: dict[str, Any], refused: str
+) -> None:
+    resolution = narrowed(*([None] * source), options)
+    assert resolution.settings == own()
+    (problem,) = resolution.problems
+    assert (problem.source, problem.key) == ((EDITOR, WORKSPACE)[source], refused)
+    assert USER in problem.message
+    assert f"Move it to {USER}" in problem.remedy
+    assert "evil" not in repr(problem)
+
+
+def test_an_unknown_key_is_named_there_too() -> None:
+    resolution = narrowed({"kraken": {"hooks": ["rm"]}, "context": {"exlude": []}})
+    assert resolution.settings == own()
+    assert [problem.key for problem in resolution.problems] == ["context.exlude", "kraken"]
+    assert "Did you mean exclude?" in resolution.problems[0].remedy
+
+
+@pytest.mark.parametrize("model", ["embedded:anything", "local:x", "ollama:other:7b"])
+def test_a_model_on_this_machine_can_be_chosen(model: str) -> None:
+    resolution = narrowed({"model": model})
+    assert resolution.problems == ()
+    assert resolution.settings.model == ModelId.parse(model)
+
+
+@pytest.mark.parametrize(
+    "model", ["remote:x", "lan:x", "nobody:x", "ollama:gpt-oss:120b-cloud", "ollama:kimi-k2:Cloud"]
+)
+def test_any_other_model_is_chosen_only_in_the_users_own_file(model: str) -> None:
+    resolution = narrowed({"model": model})
+    assert resolution.settings.model == own().model
+    (problem,) = resolution.problems
+    assert (problem.source, problem.key) == (EDITOR, "model")
+    assert problem.remedy == f"Set it in {USER}."
+    assert narrowed(user=OWN | {"model": model}).settings.model == ModelId.parse(model)
+
+
+def test_repeating_the_users_own_choice_is_no_problem() -> None:
+    user = OWN | {"model": "remote:x"}
+    repeated: dict[str, Any] = {"model": "remote:x", "context": OWN["context"], "providers": {}, "timeouts": None}
+    assert narrowed(repeated, user=user) == Resolution(own(user))
+
+
+def test_the_context_can_be_made_smaller() -> None:
+    context = narrowed(
+        {"context": {"openBuffers": False, "maxTokens": 10, "exclude": ["*.b", "*.own"]}}
+    ).settings.context
+    assert context.open_buffers is False
+    assert context.max_tokens == 10
+    assert context.exclude == ("*.own", "*.b")
+
+
+def test_the_context_cannot_be_made_larger() -> None:
+    user = OWN | {"context": {"openBuffers": False, "maxTokens": 1000}}
+    resolution = narrowed({"context": {"openBuffers": True, "maxTokens": 1001, "exclude": []}}, user=user)
+    assert resolution.settings == own(user)
+    assert [problem.key for problem in resolution.problems] == ["context.openBuffers", "context.maxTokens"]
+
+
+def test_the_later_layer_decides_and_cannot_undo_what_the_earlier_one_narrowed() -> None:
+    editor = {"model": "local:a", "chat": {"systemPrompt": "editor"}, "context": {"openBuffers": False, "maxTokens": 5}}
+    workspace = {
+        "model": "local:b",
+        "chat": {"systemPrompt": "workspace"},
+        "context": {"openBuffers": True, "maxTokens": 9},
+    }
+    resolution = narrowed(editor, workspace)
+    assert resolution.settings.model == ModelId("local", "b")
+    assert resolution.settings.chat.system_prompt == "workspace"
+    assert resolution.settings.context.open_buffers is False
+    assert resolution.settings.context.max_tokens == 5
+    assert [problem.source for problem in resolution.problems] == [WORKSPACE, WORKSPACE]
+
+
+def test_a_bad_value_of_a_layer_switches_off_only_itself() -> None:
+    resolution = narrowed({"model": 5, "context": {"maxTokens": "few", "exclude": ["*.x", 3]}})
+    assert [problem.key for problem in resolution.problems] == ["model", "context.maxTokens", "context.exclude[1]"]
+    assert resolution.settings.model == own().model
+    assert resolution.settings.context.max_tokens == 1000
+    assert resolution.settings.context.exclude == ("*.own", "*.x")
+
+
+def test_the_options_that_count_anywhere_are_exactly_those_that_narrowing_knows() -> None:
+    """A new option counts in the user's file only, until somebody writes how it narrows and adds it here."""
+    assert set(_anywhere(Options)) == {
+        "model",
+        "chat.systemPrompt",
+        "context.openBuffers",
+        "context.maxTokens",
+        "context.exclude",
+    }
+
+
+def _anywhere(section: type[Section]) -> list[str]:
+    found: list[str] = []
+    for key, field in keys(section).items():
+        if is_anywhere(field.json_schema_extra):
+            found.append(key)
+        elif inner := subsection(field):
+            found += (f"{key}.{deeper}" for deeper in _anywhere(inner))
+    return found
+
+
+def test_thousands_of_refused_keys_give_a_bounded_answer() -> None:
+    flood = {"providers": {f"p{number}": {"type": "ollama"} for number in range(5000)}}
+    resolution = narrowed(flood)
+    assert len(resolution.problems) == 21
+    assert resolution.settings == own()

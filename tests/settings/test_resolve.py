@@ -1,0 +1,316 @@
+"""The user's layer: one bad setting switches off one thing, never the server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+
+from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.layers import Layer, Resolution
+from ollm_lsp.settings.resolve import resolve
+from ollm_lsp.settings.resolved import (
+    EmbeddedSettings,
+    OllamaSettings,
+    OpenAISettings,
+    Settings,
+    TimeLimits,
+)
+from ollm_lsp.settings.secrets import Secret
+from tests.settings.raw import patient, raw
+
+if TYPE_CHECKING:
+    from ollm_lsp.settings.problems import Problem
+
+USER = "~/.ollm/config.yaml"
+
+
+def resolved(options: object, *, embedded: bool = False) -> Resolution:
+    return resolve(Layer(USER, options), embedded_available=embedded)
+
+
+def clean(options: object, *, embedded: bool = False) -> Settings:
+    resolution = resolved(options, embedded=embedded)
+    assert resolution.problems == ()
+    return resolution.settings
+
+
+def only_problem(resolution: Resolution) -> Problem:
+    assert len(resolution.problems) == 1, resolution.problems
+    return resolution.problems[0]
+
+
+def vllm(**options: object) -> dict[str, Any]:
+    return {"providers": {"vllm": {"type": "openai", "baseUrl": "http://127.0.0.1:8000/v1"} | options}}
+
+
+def remote(**options: object) -> dict[str, Any]:
+    return vllm(baseUrl="http://models.example:8000/v1", apiKey="${VLLM_API_KEY}", **options)
+
+
+@pytest.mark.prop("krk-40")
+def test_without_settings_only_this_machine_is_used() -> None:
+    settings = clean(None)
+    assert settings.model == ModelId("ollama", "qwen2.5-coder:7b")
+    assert settings.providers == {"ollama": OllamaSettings("ollama", "http://127.0.0.1:11434")}
+    assert settings.context.open_buffers
+    assert settings.context.exclude == ("**/.env*",)
+
+
+def test_the_embedded_model_is_the_default_where_it_is_installed() -> None:
+    settings = clean({}, embedded=True)
+    assert settings.model == ModelId("embedded", "smollm2")
+    assert set(settings.providers) == {"ollama", "embedded"}
+    embedded = settings.providers["embedded"]
+    assert isinstance(embedded, EmbeddedSettings)
+    assert embedded.threads == max(1, (os.cpu_count() or 1) // 2)
+
+
+def test_the_file_of_an_embedded_model_names_it() -> None:
+    options = {"providers": {"embedded": {"type": "embedded", "modelPath": "~/models/some.Q4.gguf"}}}
+    settings = clean(options, embedded=True)
+    assert settings.model == ModelId("embedded", "some.Q4")
+    embedded = settings.providers["embedded"]
+    assert isinstance(embedded, EmbeddedSettings)
+    assert embedded.model_path == Path.home() / "models/some.Q4.gguf"
+    assert clean(options).model.provider == "ollama"
+
+
+def test_every_option_arrives_in_the_settings() -> None:
+    settings = clean(
+        {
+            "model": "vllm:Qwen/Qwen3:latest",
+            "timeouts": {"connect": 3, "idle": 2.5},
+            "providers": {
+                "vllm": {
+                    "type": "openai",
+                    "baseUrl": "https://models.example/v1/",
+                    "apiKey": "${VLLM_API_KEY}",
+                    "contextWindow": 32768,
+                    "timeouts": {"firstToken": 7, "connect": 4},
+                },
+                "far": {"type": "ollama", "baseUrl": "http://10.0.0.2:11434", "keepAlive": 300},
+                "own": {
+                    "type": "embedded",
+                    "modelPath": "/models/a.gguf",
+                    "threads": 3,
+                    "contextWindow": 4096,
+                    "idleTimeout": 60,
+                },
+            },
+            "chat": {"systemPrompt": "Be brief."},
+            "context": {"openBuffers": False, "maxTokens": 1000, "exclude": ["*.pem"]},
+        }
+    )
+    common = TimeLimits(connect=3, idle=2.5)
+    assert settings.model == ModelId("vllm", "Qwen/Qwen3:latest")
+    assert settings.providers == {
+        "ollama": OllamaSettings("ollama", "http://127.0.0.1:11434", limits=common),
+        "vllm": OpenAISettings(
+            "vllm",
+            "https://models.example/v1",
+            Secret("${VLLM_API_KEY}"),
+            32768,
+            TimeLimits(connect=4, first_token=7, idle=2.5),
+        ),
+        "far": OllamaSettings("far", "http://10.0.0.2:11434", keep_alive="300s", limits=common),
+        "own": EmbeddedSettings("own", Path("/models/a.gguf"), 4096, 3, 60, common),
+    }
+    assert settings.chat.system_prompt == "Be brief."
+    assert settings.context.open_buffers is False
+    assert settings.context.max_tokens == 1000
+    assert settings.context.exclude == ("*.pem",)
+
+
+def test_a_null_is_the_same_as_leaving_the_key_out() -> None:
+    nothing = dict.fromkeys(["model", "providers", "timeouts", "chat", "context"])
+    assert clean(nothing) == clean({})
+    assert clean({"chat": {"systemPrompt": None}, "context": {"maxTokens": None, "exclude": None}}) == clean({})
+
+
+@pytest.mark.prop("krk-38")
+@pytest.mark.parametrize(
+    ("options", "key", "words"),
+    [
+        ({"model": 3}, "model", "text is expected"),
+        ({"model": "gpt"}, "model", "provider:name"),
+        ({"modle": "ollama:x"}, "modle", "Did you mean model?"),
+        ({"zzz": 1}, "zzz", "Known here: chat, context, model, providers, timeouts."),
+        ({"chat": {"system_prompt": "x"}}, "chat.system_prompt", "Did you mean systemPrompt?"),
+        ({"chat": []}, "chat", "mapping"),
+        ({"timeouts": {"connect": "yes"}}, "timeouts.connect", "number is expected"),
+        ({"timeouts": {"connect": True}}, "timeouts.connect", "number is expected"),
+        ({"timeouts": {"total": 0}}, "timeouts.total", "more than 0"),
+        ({"timeouts": {"total": float("inf")}}, "timeouts.total", "number is expected"),
+        ({"timeouts": {"total": 86401}}, "timeouts.total", "at most 86400"),
+        ({"model": "ollama:" + "x" * 300}, "model", "at most 300 characters"),
+        ({"timeouts": {"total": float("nan")}}, "timeouts.total", "number"),
+        ({"context": {"openBuffers": "no"}}, "context.openBuffers", "true or false"),
+        ({"context": {"maxTokens": 0}}, "context.maxTokens", "at least 1"),
+        ({"context": {"maxTokens": 1.5}}, "context.maxTokens", "whole number"),
+        ({"context": {"exclude": "**/*.pem"}}, "context.exclude", "list is expected"),
+        ({"context": {"exclude": ["[z-a]"]}}, "context.exclude[0]", "not a pattern"),
+        ({"context": {"exclude": [""]}}, "context.exclude[0]", "empty"),
+        ({"providers": []}, "providers", "mapping"),
+        ({"providers": {"a:b": {"type": "ollama"}}}, "providers.a:b", "letters, digits"),
+        ({"providers": {"x": {}}}, "providers.x", "has no type"),
+        ({"providers": {"x": {"type": "olama"}}}, "providers.x", "ollama, openai, embedded"),
+        ({"providers": {"x": {"type": "openai"}}}, "providers.x.baseUrl", "required"),
+        ({"providers": {"x": None}}, "providers.x", "mapping"),
+        (vllm(base_url="x"), "providers.vllm.base_url", "Did you mean baseUrl?"),
+        (vllm(baseUrl="localhost:80"), "providers.vllm.baseUrl", "http:// or https://"),
+        (vllm(apiKey="${HOME}"), "providers.vllm.apiKey", "HOME does not look like an API key"),
+        (vllm(apiKey=1), "providers.vllm.apiKey", "text is expected"),
+        (vllm(timeouts={"idle": -1}), "providers.vllm.timeouts.idle", "more than 0"),
+        (vllm(timeouts={"idel": 1}), "providers.vllm.timeouts.idel", "Did you mean idle?"),
+        ({"providers": {"o": {"type": "ollama", "keepAlive": "long"}}}, "providers.o.keepAlive", "span of time"),
+        ({"providers": {"o": {"type": "ollama", "keepAlive": True}}}, "providers.o.keepAlive", "text is expected"),
+        ({"providers": {"e": {"type": "embedded", "modelPath": "a.gguf"}}}, "providers.e.modelPath", "full path"),
+        ({"providers": {"e": {"type": "embedded", "modelPath": "~xyzzy/a"}}}, "providers.e.modelPath", "full path"),
+        ({"providers": {"e": {"type": "embedded", "threads": 0}}}, "providers.e.threads", "at least 1"),
+        ({3: "x"}, "<int>", "not a text"),
+        ([], "", "not a mapping"),
+        ("model: x", "", "not a mapping"),
+    ],
+)  # fmt: skip
+def test_a_bad_setting_is_named_in_plain_words_and_nothing_else_suffers(options: object, key: str, words: str) -> None:
+    resolution = resolved(options)
+    problem = only_problem(resolution)
+    assert (problem.source, problem.key) == (USER, key)
+    assert words in f"{problem.message} {problem.remedy}"
+    assert problem.remedy
+    assert resolution.settings == clean({})
+
+
+def test_a_bad_provider_leaves_the_others_and_the_rest_alone() -> None:
+    providers = vllm(baseUrl=5, apiKey=6)["providers"] | {"good": {"type": "ollama"}}
+    resolution = resolved({"model": "good:x", "providers": providers})
+    assert [problem.key for problem in resolution.problems] == [
+        "providers.vllm.baseUrl",
+        "providers.vllm.apiKey",
+    ]
+    assert set(resolution.settings.providers) == {"ollama", "good"}
+    assert resolution.settings.model == ModelId("good", "x")
+
+
+def test_a_list_without_its_bad_entries_lets_through_no_more_than_the_default() -> None:
+    resolution = resolved({"context": {"exclude": ["*.a", 1, "*.b", "[z-a]"]}})
+    assert [problem.key for problem in resolution.problems] == ["context.exclude[1]", "context.exclude[3]"]
+    assert resolution.settings.context.exclude == ("*.a", "*.b", "**/.env*")
+    assert clean({"context": {"exclude": []}}).context.exclude == ()
+
+
+def test_a_default_does_not_step_in_for_a_broken_entry_of_its_name() -> None:
+    resolution = resolved({"providers": {"ollama": {"type": "ollama", "baseUrl": "nonsense"}}})
+    assert only_problem(resolution).key == "providers.ollama.baseUrl"
+    assert resolution.settings.providers == {}
+
+
+def test_a_model_of_an_unknown_provider_is_kept_and_named() -> None:
+    resolution = resolved({"model": "olama:x"})
+    assert resolution.settings.model == ModelId("olama", "x")
+    assert "Did you mean ollama?" in only_problem(resolution).remedy
+
+
+def test_a_flood_of_problems_is_bounded() -> None:
+    resolution = resolved({f"key{number}": 1 for number in range(1000)})
+    assert len(resolution.problems) == 21
+    assert "980 more" in resolution.problems[-1].message
+
+
+def test_a_problem_names_a_key_on_one_line_of_bounded_length() -> None:
+    problem = only_problem(resolved({"\x1b[31m\n" + "x" * 1000: 1}))
+    assert problem.key.isprintable()
+    assert len(problem.key) < 80
+    assert str(problem).startswith(f"{USER}: ")
+
+
+@pytest.mark.prop("krk-41")
+def test_a_key_does_not_travel_in_clear_to_another_machine() -> None:
+    resolution = resolved(remote())
+    problem = only_problem(resolution)
+    assert problem.key == "providers.vllm.apiKey"
+    assert "unencrypted" in problem.message
+    assert "allowInsecure: true" in problem.remedy
+    assert "vllm" not in resolution.settings.providers
+
+
+@pytest.mark.prop("krk-41")
+@pytest.mark.parametrize(
+    "options",
+    [
+        remote(allowInsecure=True),
+        vllm(apiKey="${VLLM_API_KEY}"),
+        vllm(baseUrl="http://[::1]:80", apiKey="${VLLM_API_KEY}"),
+        vllm(baseUrl="https://models.example", apiKey="${VLLM_API_KEY}"),
+        vllm(baseUrl="http://models.example"),
+    ],
+)
+def test_a_key_travels_encrypted_on_this_machine_or_with_the_users_consent(options: dict[str, Any]) -> None:
+    assert "vllm" in clean(options).providers
+
+
+@pytest.mark.prop("krk-42")
+def test_a_key_in_the_file_works_with_a_warning_that_does_not_repeat_it() -> None:
+    resolution = resolved(vllm(apiKey="sk-literal-canary-31"))
+    problem = only_problem(resolution)
+    assert (problem.key, problem.severity) == ("providers.vllm.apiKey", "warning")
+    assert "in the environment" in problem.remedy
+    provider = resolution.settings.providers["vllm"]
+    assert isinstance(provider, OpenAISettings)
+    assert provider.api_key
+    assert provider.api_key.reveal() == "sk-literal-canary-31"
+    assert "sk-literal-canary-31" not in repr(resolution)
+
+
+@pytest.mark.prop("krk-42")
+@pytest.mark.parametrize("place", ["apiKey", "baseUrl", "keepAlive", "type", "contextWindow", "allowInsecure"])
+@pytest.mark.parametrize("value", ["$CANARY-31", "http://user:CANARY-31@host", ["CANARY-31"], {"a": "CANARY-31"}])
+def test_no_problem_repeats_a_value(place: str, value: object) -> None:
+    resolution = resolved(vllm(**{place: value}) | {"model": value, "chat": value})
+    assert len(resolution.problems) >= 2
+    assert "CANARY-31" not in repr(resolution.problems)
+
+
+@pytest.mark.prop("krk-38")
+@patient
+@given(raw)
+def test_any_value_resolves_to_settings_that_work(value: object) -> None:
+    for embedded in (False, True):
+        resolution = resolved(value, embedded=embedded)
+        settings = resolution.settings
+        assert settings.model.provider
+        assert settings.model.name
+        for name, provider in settings.providers.items():
+            assert provider.name == name
+            assert min(provider.limits.connect, provider.limits.idle, provider.limits.total) > 0
+        assert all(problem.remedy and problem.source == USER for problem in resolution.problems)
+        assert len(resolution.problems) <= 21
+
+
+@patient
+@given(raw)
+def test_resolving_changes_nothing_of_what_it_was_given(value: object) -> None:
+    before = repr(value)
+    resolved(value)
+    assert repr(value) == before
+
+
+def test_numbers_beyond_all_reason_are_problems() -> None:
+    huge = 10**5000
+    options = {
+        huge: 1,
+        "context": {"maxTokens": huge},
+        "timeouts": {"idle": huge},
+        "providers": {"o": {"type": "ollama", "keepAlive": huge}},
+    }
+    assert len(resolved(options).problems) == 4
+
+
+def test_a_mapping_that_holds_itself_is_no_trap() -> None:
+    endless: dict[str, object] = {}
+    endless |= {"providers": endless, "chat": endless, "x": [endless]}
+    assert resolved(endless).problems
