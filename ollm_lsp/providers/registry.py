@@ -1,0 +1,117 @@
+"""The providers that exist, by name."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from ollm_lsp.core.errors import SettingsError
+from ollm_lsp.settings.resolved import EmbeddedSettings, OllamaSettings, OpenAISettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+    from pathlib import Path
+
+    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.settings.resolved import ProviderSettings
+
+Build: TypeAlias = "Callable[[ProviderSettings], Provider]"
+
+
+@dataclass(slots=True)
+class _Entry:
+    settings: ProviderSettings
+    provider: Provider | None = None
+    users: int = 0
+
+
+class Registry:
+    """Providers by name, each built when it is first used."""
+
+    def __init__(self, build: Build, default: str | None = None) -> None:
+        self.default = default
+        self._build = build
+        self._entries: dict[str, _Entry] = {}
+        self._retired: list[_Entry] = []
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._entries)
+
+    def register(self, settings: ProviderSettings) -> None:
+        if settings.name in self._entries:
+            raise SettingsError(
+                f"There are two providers named '{settings.name}'.", remedy="Give each provider a name of its own."
+            )
+        self._entries[settings.name] = _Entry(settings)
+
+    async def update(self, settings: Mapping[str, ProviderSettings]) -> None:
+        """Follow changed settings: a provider whose settings stay the same stays, with its connections."""
+        for name, entry in list(self._entries.items()):
+            if settings.get(name) != entry.settings:
+                self._retired.append(self._entries.pop(name))
+        for name, wanted in settings.items():
+            if name not in self._entries:
+                self.register(wanted)
+        await self._bury()
+
+    @asynccontextmanager
+    async def lease(self, name: str | None = None) -> AsyncGenerator[Provider]:
+        """Use a provider, the default one without a name. It is not closed while it is used."""
+        entry = self._entry(name)
+        if entry.provider is None:
+            entry.provider = self._build(entry.settings)
+        entry.users += 1
+        try:
+            yield entry.provider
+        finally:
+            entry.users -= 1
+            await self._bury()
+
+    async def close(self) -> None:
+        for entry in (*self._entries.values(), *self._retired):
+            if entry.provider is not None:
+                await entry.provider.close()
+        self._entries.clear()
+        self._retired.clear()
+
+    async def _bury(self) -> None:
+        idle = [entry for entry in self._retired if not entry.users]
+        self._retired = [entry for entry in self._retired if entry.users]
+        for entry in idle:
+            if entry.provider is not None:
+                await entry.provider.close()
+
+    def _entry(self, name: str | None) -> _Entry:
+        wanted = name or self.default
+        if wanted is None:
+            raise SettingsError("No provider was named and there is no default.", remedy="Set `model` in the settings.")
+        try:
+            return self._entries[wanted]
+        except KeyError:
+            known = ", ".join(self._entries) or "none"
+            raise SettingsError(
+                f"There is no provider '{wanted}'.",
+                remedy=f"Add it under `providers` in ~/.ollm/config.yaml, or use one of: {known}.",
+            ) from None
+
+
+def build(settings: ProviderSettings, state: Path) -> Provider:
+    """The provider for its settings; modules are imported when they are needed, because HTTP is slow to import."""
+    # ruff: noqa: PLC0415 (see above)
+    match settings:
+        case OllamaSettings():
+            from ollm_lsp.providers.ollama import OllamaProvider
+
+            return OllamaProvider(settings)
+        case OpenAISettings():
+            from ollm_lsp.providers.openai import OpenAIProvider
+
+            return OpenAIProvider(settings)
+        case EmbeddedSettings():
+            from ollm_lsp.providers.embedded import EmbeddedProvider
+
+            return EmbeddedProvider(settings, state)
+        case _:
+            assert_never(settings)

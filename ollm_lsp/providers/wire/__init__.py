@@ -1,0 +1,1 @@
+"""One wire format per module: pure functions between our types and bytes."""

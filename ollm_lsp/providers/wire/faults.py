@@ -1,0 +1,37 @@
+"""The failures that a decoder finds, in words that are the same for every wire."""
+
+from __future__ import annotations
+
+from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ServerFailed
+
+EXCERPT = 200
+
+
+def excerpt(text: str) -> str:
+    """The beginning of somebody else's text on one line, without control characters."""
+    shown = "".join(character if character.isprintable() else " " for character in text[:EXCERPT])
+    return " ".join(shown.split()) + ("…" if len(text) > EXCERPT else "")
+
+
+def malformed(frame: str, why: str = "unexpected shape") -> MalformedAnswer:
+    """A frame that breaks the format, shown shortened."""
+    return MalformedAnswer(
+        f"The server sent something that is not a chat answer ({why}): {excerpt(frame)}",
+        remedy="Check the provider's type and baseUrl in the settings.",
+    )
+
+
+def incomplete() -> IncompleteAnswer:
+    """A stream without its end."""
+    return IncompleteAnswer(
+        "The connection ended before the answer did.",
+        remedy="Send the message again; what came so far is kept.",
+    )
+
+
+def reported(message: object) -> ServerFailed:
+    """An error that the server put into a stream that began well."""
+    return ServerFailed(
+        f"The server reports: {excerpt(str(message))}",
+        remedy="Send the message again, or look at the server's log.",
+    )

@@ -1,0 +1,146 @@
+"""The native chat format of Ollama: one JSON object per line."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, assert_never
+
+from ollm_lsp.core.errors import InvalidMessage
+from ollm_lsp.core.events import (
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    ToolCalled,
+    UsageReported,
+)
+from ollm_lsp.core.foreign_json import (
+    JsonError,
+    count_in,
+    decode,
+    decode_arguments,
+    list_in,
+    object_in,
+    text_in,
+)
+from ollm_lsp.core.messages import Image, Message, Reasoning, Text
+from ollm_lsp.core.tool import ToolCall, ToolResult
+from ollm_lsp.core.usage import Usage
+from ollm_lsp.providers.wire.faults import incomplete, malformed, reported
+
+if TYPE_CHECKING:
+    from ollm_lsp.core.events import ProviderEvent
+    from ollm_lsp.core.request import ChatRequest
+
+
+def encode(request: ChatRequest, *, num_ctx: int | None = None, keep_alive: str | None = None) -> dict[str, Any]:
+    """The body of a streaming request. Without `num_ctx` Ollama cuts long prompts in silence."""
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": [wire for message in request.messages for wire in _encode_message(message)],
+        "stream": True,
+    }
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+    options = {
+        "num_ctx": num_ctx,
+        "num_predict": request.max_tokens,
+        "temperature": request.temperature,
+    }
+    if options := {key: value for key, value in options.items() if value is not None}:
+        body["options"] = options
+    if keep_alive is not None:
+        body["keep_alive"] = keep_alive
+    return body
+
+
+def _encode_message(message: Message) -> list[dict[str, Any]]:
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    if results:
+        return [
+            {"role": "tool", "content": part.text, "tool_name": part.name, "tool_call_id": part.call_id}
+            for part in results
+        ]
+    texts: list[str] = []
+    thoughts: list[str] = []
+    images: list[str] = []
+    calls: list[dict[str, Any]] = []
+    for part in message.parts:
+        match part:
+            case Text(text):
+                texts.append(text)
+            case Reasoning(text):
+                thoughts.append(text)
+            case Image(data=data):
+                images.append(base64.b64encode(data).decode())
+            case ToolCall(call_id, name, arguments):
+                calls.append({"id": call_id, "function": {"name": name, "arguments": arguments}})
+            case ToolResult():
+                pass  # encoded above: a tool message holds nothing else
+            case _:
+                assert_never(part)
+    wire: dict[str, Any] = {"role": message.role.value, "content": "".join(texts)}
+    optional = {"thinking": "".join(thoughts), "images": images, "tool_calls": calls}
+    return [wire | {key: value for key, value in optional.items() if value}]
+
+
+class Decoder:
+    """Decodes the lines of an answer. The terminal signal is `done: true`, which also brings the usage."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+
+    def feed(self, frame: str) -> list[ProviderEvent]:
+        try:
+            line = decode(frame)
+        except JsonError as error:
+            raise malformed(frame, str(error)) from None
+        if not isinstance(line, dict):
+            raise malformed(frame)
+        line = object_in(line)
+        if (error := line.get("error")) is not None:
+            raise reported(error)
+        message = object_in(line.get("message"))
+        events: list[ProviderEvent] = []
+        if thinking := text_in(message.get("thinking")):
+            events.append(ReasoningDelta(thinking))
+        if text := text_in(message.get("content")):
+            events.append(TextDelta(text))
+        for call in list_in(message.get("tool_calls")):
+            events.append(ToolCalled(self._call(object_in(call), frame)))
+            self._calls += 1
+        if line.get("done") is True:
+            usage = Usage(count_in(line.get("prompt_eval_count")), count_in(line.get("eval_count")))
+            events += (UsageReported(usage), Finished(self._reason(line.get("done_reason"))))
+        return events
+
+    def close(self) -> list[ProviderEvent]:
+        raise incomplete()
+
+    def _call(self, call: dict[str, Any], frame: str) -> ToolCall:
+        function = object_in(call.get("function"))
+        arguments: Any = function.get("arguments", {})
+        try:
+            # Ollama sends an object; some servers in its place send the text of one.
+            if not isinstance(arguments, str):
+                arguments = json.dumps(arguments)
+            call_id = text_in(call.get("id")) or f"call_{self._calls}"
+            return ToolCall(call_id, text_in(function.get("name")), decode_arguments(arguments))
+        except (JsonError, InvalidMessage) as error:
+            raise malformed(frame, str(error)) from None
+
+    def _reason(self, reason: Any) -> FinishReason:
+        if reason == "length":
+            return FinishReason.LENGTH
+        return FinishReason.TOOL_USE if self._calls else FinishReason.STOP
