@@ -1,0 +1,93 @@
+"""The composition root: the one place that sees every layer and wires it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+from contextlib import asynccontextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+
+    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.providers.registry import Registry
+    from ollm_lsp.settings.layers import Resolution
+    from ollm_lsp.settings.source import SettingsSource
+
+# Imports inside functions keep start-up fast: what `initialize` does not need is loaded when it is first used.
+# ruff: noqa: PLC0415
+
+
+class App:
+    """Settings and providers, each made on first use."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._environ = os.environ if environ is None else environ
+        self._editor: Mapping[str, Any] = {}
+        self._folders: Sequence[Path] = ()
+        self._is_narrowed = True
+        self._reading = asyncio.Lock()
+
+    @cached_property
+    def source(self) -> SettingsSource:
+        from ollm_lsp.settings.source import SettingsSource, user_file_path
+
+        return SettingsSource(
+            user_file_path(self._environ, Path.home()),
+            embedded_available=importlib.util.find_spec("xllamacpp") is not None,
+        )
+
+    @cached_property
+    def state(self) -> Path:
+        from ollm_lsp.store.places import state_directory
+
+        return state_directory(self._environ)
+
+    @cached_property
+    def registry(self) -> Registry:
+        from ollm_lsp.providers.registry import Registry, build
+
+        return Registry(partial(build, state=self.state))
+
+    def narrow(self, editor: Mapping[str, Any], folders: Sequence[Path]) -> None:
+        self._editor, self._folders = editor, folders
+        self._is_narrowed = False
+
+    async def settings(self) -> Resolution:
+        async with self._reading:
+            resolution = await asyncio.to_thread(self._read_settings)
+            self.registry.default = resolution.settings.model.provider
+            await self.registry.update(resolution.settings.providers)
+        return resolution
+
+    def _read_settings(self) -> Resolution:
+        if not self._is_narrowed:
+            self._is_narrowed = True
+            self.source.set_editor(self._editor)
+            self.source.set_folders(self._folders)
+        return self.source.current()
+
+    @asynccontextmanager
+    async def provider(self, name: str) -> AsyncGenerator[Provider]:
+        async with self.registry.lease(name) as provider:
+            yield provider
+
+    async def close(self) -> None:
+        if "registry" in self.__dict__:
+            await self.registry.close()
+
+
+def serve() -> int:
+    """Run the language server on standard input and output."""
+    from ollm_lsp.lsp.lazy_types import import_types
+
+    import_types()
+    from ollm_lsp.lsp.log import configure
+    from ollm_lsp.lsp.server import serve
+
+    configure()
+    return serve(App())

@@ -1,0 +1,104 @@
+"""The command line: `serve` for editors, the rest for people at a terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+# Each command imports what it needs: editors start the server often, and nothing else may cost it time.
+# ruff: noqa: PLC0415
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # `--stdio` is what some editors add of their own accord.
+    if [word for word in arguments if word != "--stdio"] in ([], ["serve"]):
+        return _serve(None)
+    options = _parser().parse_args(arguments)
+    return options.run(options)
+
+
+def _parser() -> ArgumentParser:
+    from argparse import ArgumentParser
+
+    from ollm_lsp import __version__
+
+    parser = ArgumentParser("ollm-lsp", description="A language server that gives every editor an LLM assistant.")
+    parser.add_argument("--version", action="version", version=f"ollm-lsp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    serve = commands.add_parser("serve", help="serve an editor on standard input and output (the default)")
+    serve.add_argument("--stdio", action="store_true", help="accepted for editors that say so; it is the only way")
+    serve.set_defaults(run=_serve)
+
+    chat = commands.add_parser("chat", help="ask about files, here in the terminal")
+    chat.add_argument("files", nargs="*", metavar="FILE", help="opened as buffers, so that the model sees them")
+    chat.add_argument("-p", "--prompt", help="ask this and leave; without it, ask as often as you like")
+    chat.add_argument("--model", metavar="PROVIDER:NAME", help="another model than the settings name")
+    chat.set_defaults(run=_chat)
+
+    doctor = commands.add_parser("doctor", help="check settings, providers and the model; every trouble has a remedy")
+    doctor.add_argument("--json", action="store_true", dest="as_json", help="for programs")
+    doctor.set_defaults(run=_doctor)
+
+    models = commands.add_parser("models", help="list the models of all providers")
+    models.add_argument("action", nargs="?", choices=["list"], default="list", help="list, the default")
+    models.add_argument("--provider", help="only of this provider")
+    models.add_argument("--json", action="store_true", dest="as_json", help="for programs")
+    models.set_defaults(run=_models)
+
+    schema = commands.add_parser("schema", help="print the JSON Schema of the settings file")
+    schema.set_defaults(run=_schema)
+    return parser
+
+
+def _serve(_options: Namespace | None) -> int:
+    from ollm_lsp.app import serve
+
+    return serve()
+
+
+def _chat(options: Namespace) -> int:
+    import asyncio
+
+    from ollm_lsp.terminal.chat import chat
+
+    return asyncio.run(chat(options.files, options.prompt, options.model))
+
+
+def _doctor(options: Namespace) -> int:
+    import asyncio
+
+    from ollm_lsp.app import App
+    from ollm_lsp.checkup import examine
+    from ollm_lsp.terminal import doctor
+
+    async def run() -> int:
+        app = App()
+        try:
+            return await doctor.show(examine(app), as_json=options.as_json)
+        finally:
+            await app.close()
+
+    return asyncio.run(run())
+
+
+def _models(options: Namespace) -> int:
+    import asyncio
+
+    from ollm_lsp.terminal.models import list_models
+
+    return asyncio.run(list_models(options.provider, as_json=options.as_json))
+
+
+def _schema(_options: Namespace) -> int:
+    import json
+
+    from ollm_lsp.settings.schema import schema
+
+    print(json.dumps(schema(), indent=2))
+    return 0

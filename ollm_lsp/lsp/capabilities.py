@@ -1,0 +1,54 @@
+"""What the client can do, read from its raw JSON, and what the server announces.
+
+The client's capabilities are hundreds of fields of which we need a handful; building lsprotocol's classes for all of
+them would be most of the time that `initialize` takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ollm_lsp import __version__
+from ollm_lsp.core.foreign_json import list_in, object_in
+from ollm_lsp.lsp.buffer import PositionEncoding
+from ollm_lsp.lsp.protocol import VERSION
+
+_PREFERENCE = (PositionEncoding.UTF8, PositionEncoding.UTF16, PositionEncoding.UTF32)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCapabilities:
+    """What may be sent to this client."""
+
+    encoding: PositionEncoding = PositionEncoding.UTF16
+    progress: bool = False
+    configuration: bool = False
+    status: bool = False
+
+    @classmethod
+    def of(cls, capabilities: dict[str, Any], options: Any) -> ClientCapabilities:
+        """Read them; custom ones may also come in `initializationOptions.clientCapabilities`."""
+        offered = list_in(object_in(capabilities.get("general")).get("positionEncodings"))
+        window, workspace = object_in(capabilities.get("window")), object_in(capabilities.get("workspace"))
+        custom = object_in(object_in(capabilities.get("experimental")).get("ollm"))
+        custom |= object_in(object_in(options).get("clientCapabilities"))
+        return cls(
+            encoding=next((wanted for wanted in _PREFERENCE if wanted in offered), PositionEncoding.UTF16),
+            progress=window.get("workDoneProgress") is True,
+            configuration=workspace.get("configuration") is True,
+            status=custom.get("status") is True,
+        )
+
+
+def initialize_result(client: ClientCapabilities) -> dict[str, Any]:
+    """The answer to `initialize`."""
+    return {
+        "capabilities": {
+            "positionEncoding": client.encoding.value,
+            "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
+            "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+            "experimental": {"ollm": {"version": VERSION}},
+        },
+        "serverInfo": {"name": "ollm-lsp", "version": __version__},
+    }

@@ -1,0 +1,45 @@
+"""How a chat goes on, told on a work-done progress a few times a second."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from ollm_lsp.core.events import Activity, ReasoningDelta, TextDelta, TurnStarted
+
+if TYPE_CHECKING:
+    from ollm_lsp.core.events import ChatEvent
+    from ollm_lsp.lsp.progress import WorkDone
+
+REPORT_INTERVAL = 0.25
+
+
+class ChatProgress:
+    """Watches a chat's events."""
+
+    def __init__(self, work: WorkDone) -> None:
+        self._work = work
+        self._tokens = 0
+        self._first = 0.0
+        self._reported = 0.0
+
+    def observe(self, event: ChatEvent) -> None:
+        if isinstance(event, TextDelta | ReasoningDelta):
+            self._count()
+        elif isinstance(event, TurnStarted):
+            self._work.report("Waiting for the first token")
+        elif isinstance(event, Activity):
+            self._work.report(event.message, event.percentage)
+
+    def _count(self) -> None:
+        now = monotonic()
+        self._first = self._first or now
+        self._tokens += 1
+        if now - self._reported >= REPORT_INTERVAL:
+            self._reported = now
+            self._work.report(self.summary())
+
+    def summary(self) -> str:
+        elapsed = monotonic() - self._first
+        rate = f" at {self._tokens / elapsed:.0f} tokens/s" if self._first and elapsed > REPORT_INTERVAL else ""
+        return f"{self._tokens} token{'' if self._tokens == 1 else 's'}{rate}"

@@ -1,0 +1,77 @@
+"""initialize, initialized, shutdown, exit, and the client's word on what it no longer wants."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ollm_lsp.lsp.capabilities import ClientCapabilities, initialize_result
+from ollm_lsp.lsp.documents import Documents
+from ollm_lsp.lsp.handlers import settings
+from ollm_lsp.lsp.rpc import Phase
+
+if TYPE_CHECKING:
+    from ollm_lsp.lsp.protocol import InitializeParams, NoParams, ProgressCancelParams, SetTraceParams
+    from ollm_lsp.lsp.session import Session
+
+PARENT_INTERVAL = 1.0
+
+
+def initialize(session: Session, params: InitializeParams) -> dict[str, Any]:
+    """Learn what the client can do. Everything that takes time waits for `initialized`."""
+    session.client = ClientCapabilities.of(params.capabilities, params.initialization_options)
+    session.documents = Documents(session.client.encoding)
+    folders = [folder.uri for folder in params.workspace_folders or ()]
+    session.folders = folders or ([params.root_uri] if params.root_uri else [])
+    session.rpc.phase = Phase.INITIALIZED
+    settings.narrow(session, params.initialization_options)
+    if params.process_id is not None and sys.platform != "win32":
+        session.spawn(_watch_parent(session, params.process_id))
+    return initialize_result(session.client)
+
+
+async def initialized(session: Session, _params: NoParams) -> None:
+    """Ask for the editor's settings and load everything that the first chat would otherwise wait for."""
+    await settings.reload(session)
+
+
+async def shutdown(session: Session, _params: NoParams) -> None:
+    """End everything that runs; only `exit` may follow."""
+    session.rpc.phase = Phase.SHUT_DOWN
+    await session.stop_all()
+
+
+def leave(session: Session, _params: NoParams) -> None:
+    """`exit`: status 0 after `shutdown`, else 1."""
+    session.exit_status = 0 if session.rpc.phase is Phase.SHUT_DOWN else 1
+    session.leaving.set()
+
+
+def progress_cancel(session: Session, params: ProgressCancelParams) -> None:
+    """The user pressed a cancel button."""
+    session.stop(params.token)
+
+
+def set_trace(_session: Session, _params: SetTraceParams) -> None:
+    """Accepted, because clients send it; the log has its own settings."""
+
+
+async def _watch_parent(session: Session, process_id: int) -> None:
+    """Leave when the editor is gone. A process that was never there is in another container: it is not watched."""
+    if not _exists(process_id):
+        return
+    while _exists(process_id):
+        await asyncio.sleep(PARENT_INTERVAL)
+    session.leaving.set()
+
+
+def _exists(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return process_id > 0

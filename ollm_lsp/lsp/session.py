@@ -1,0 +1,143 @@
+"""The state of one editor session, and what the outer layer hands to it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
+
+from ollm_lsp.lsp import protocol
+from ollm_lsp.lsp.capabilities import ClientCapabilities
+from ollm_lsp.lsp.documents import Documents
+from ollm_lsp.lsp.progress import WorkDone
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from ollm_lsp.core.conversation import Conversations
+    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.lsp.protocol import Token
+    from ollm_lsp.lsp.rpc import Rpc
+    from ollm_lsp.lsp.stdio import Writer
+    from ollm_lsp.settings.problems import Problem
+    from ollm_lsp.settings.resolve import Resolution
+
+
+class Services(Protocol):
+    """What the composition root gives to the session."""
+
+    def narrow(self, editor: Mapping[str, Any], folders: Sequence[Path]) -> None:
+        """Take note of the editor's settings and folders, which may narrow the user's own settings."""
+        ...
+
+    async def settings(self) -> Resolution:
+        """The settings as they are now; changed files are read again."""
+        ...
+
+    def provider(self, name: str) -> AbstractAsyncContextManager[Provider]: ...
+
+    async def close(self) -> None: ...
+
+
+class Work:
+    """Something that runs for a request and that the user can stop by the progress' cancel button."""
+
+    def __init__(self) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise AssertionError("work is done by a task")
+        self.task = task
+        self._stopped = False
+
+    def stop(self) -> None:
+        self._stopped = True
+        self.task.cancel()
+
+    def resume(self) -> bool:
+        """After `CancelledError`: whether only the button was pressed, so that the request still wants its answer."""
+        return self._stopped and self.task.uncancel() == 0
+
+
+class Session:
+    """Everything that lives as long as the connection to the editor."""
+
+    def __init__(self, rpc: Rpc, writer: Writer, services: Services) -> None:
+        self.rpc = rpc
+        self.writer = writer
+        self.services = services
+        self.client = ClientCapabilities()
+        self.documents = Documents(self.client.encoding)
+        self.folders: list[str] = []
+        self.editor_options: dict[str, Any] = {}
+        self.leaving = asyncio.Event()
+        self.exit_status = 1
+        self._working: dict[Token, Work] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._conversations: Conversations | None = None
+        self._told: tuple[Problem, ...] = ()
+        self._status: dict[str, Any] = {}
+
+    @property
+    def conversations(self) -> Conversations:
+        if self._conversations is None:
+            from ollm_lsp.core.conversation import Conversations  # noqa: PLC0415 (start-up time)
+
+            self._conversations = Conversations(new_id)
+        return self._conversations
+
+    async def settings(self) -> Resolution:
+        """The settings as they are now. New problems are shown to the user once."""
+        resolution = await self.services.settings()
+        for problem in resolution.problems:
+            if problem not in self._told:
+                self.rpc.notify("window/showMessage", {"type": 2, "message": f"ollm: {problem}"})
+        self._told = resolution.problems
+        return resolution
+
+    @contextmanager
+    def work(self, token: Token | None) -> Generator[tuple[WorkDone, Work]]:
+        """Run something that takes time: it has a progress, it can be stopped, and the status shows it."""
+        work = Work()
+        progress = WorkDone(self.rpc, token, may_create=self.client.progress)
+        key = progress.token if progress.token is not None else id(work)
+        self._working[key] = work
+        self.tell_status()
+        try:
+            yield progress, work
+        finally:
+            del self._working[key]
+            self.tell_status()
+
+    def stop(self, token: Token) -> None:
+        """The cancel button of a progress was pressed."""
+        if work := self._working.get(token):
+            work.stop()
+
+    def spawn(self, coroutine: Any) -> None:
+        """Run something in the background until the session ends."""
+        task = asyncio.ensure_future(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def tell_status(self, **news: Any) -> None:
+        """Tell the client what is going on, if it wants to know and if it has changed."""
+        status = {"kraken": "none", "spent": 0, **self._status, **news, "busy": bool(self._working)}
+        if self.client.status and "model" in status and status != self._status:
+            self.rpc.notify(protocol.STATUS, status)
+        self._status = status
+
+    async def stop_all(self) -> None:
+        """End everything that runs, and wait until its resources are released."""
+        tasks = [*(work.task for work in self._working.values()), *self._tasks]
+        current = asyncio.current_task()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*(task for task in tasks if task is not current), return_exceptions=True)
+
+
+def new_id() -> str:
+    """An id that nobody else has."""
+    return uuid4().hex

@@ -1,0 +1,126 @@
+"""Our values into JSON for the client. Every text of an error passes the redactor here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, assert_never
+
+from pygls.exceptions import JsonRpcException
+
+from ollm_lsp.core.events import (
+    Activity,
+    ChatEvent,
+    Ended,
+    Failed,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    ToolCalled,
+    TurnStarted,
+    UsageChanged,
+    Warned,
+)
+from ollm_lsp.lsp.rpc import REQUEST_FAILED
+from ollm_lsp.settings.secrets import redactor
+
+if TYPE_CHECKING:
+    from ollm_lsp.core.conversation import Response
+    from ollm_lsp.core.errors import OllmError
+    from ollm_lsp.core.model import ModelId, ModelInfo
+    from ollm_lsp.core.usage import Cost, Usage
+
+
+def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case per event)
+    """A chat event as the value of a progress notification; nothing for what is shown as work-done progress."""
+    match event:
+        case TextDelta(text):
+            return {"type": "text", "text": text}
+        case ReasoningDelta(text):
+            return {"type": "reasoning", "text": text}
+        case Started(conversation_id, response_id, model):
+            ids = {"conversationId": conversation_id, "responseId": response_id}
+            return {"type": "started", **ids, "provider": model.provider, "model": str(model)}
+        case TurnStarted(number):
+            return {"type": "turn", "number": number}
+        case ToolCalled(call):
+            return {
+                "type": "toolCall",
+                "id": call.id,
+                "name": call.name,
+                "title": call.name,
+                "kind": "other",
+                "arguments": call.arguments,
+                "locations": [],
+                "status": "pending",
+            }
+        case UsageChanged(usage_, cost_, tokens, limit):
+            return {"type": "usage", **usage(usage_), **cost(cost_), "contextTokens": tokens, "contextLimit": limit}
+        case Warned(code, message, remedy):
+            warning = {"type": "warning", "code": code, "message": redactor.redact(message)}
+            return warning if remedy is None else {**warning, "remedy": redactor.redact(remedy)}
+        case Failed(error):
+            return {"type": "error", **failure(error)}
+        case Ended(reason):
+            return {"type": "finished", "reason": reason.value}
+        case Activity():
+            return None
+        case _:
+            assert_never(event)
+
+
+def failure(error: OllmError) -> dict[str, str]:
+    """An error for the user."""
+    return {
+        "code": error.code,
+        "message": redactor.redact(error.message),
+        "remedy": redactor.redact(error.remedy),
+    }
+
+
+def rpc_error(error: OllmError) -> JsonRpcException:
+    """An error as the answer to a request."""
+    shown = failure(error)
+    return JsonRpcException(shown.pop("message"), REQUEST_FAILED, shown)
+
+
+def usage(value: Usage) -> dict[str, Any]:
+    """Token counts."""
+    return {"inputTokens": value.input_tokens, "outputTokens": value.output_tokens}
+
+
+def cost(value: Cost) -> dict[str, Any]:
+    """Money, in whole units of its currency."""
+    return {"cost": {"amount": value.micros / 1_000_000, "currency": value.currency, "known": value.known}}
+
+
+def chat_result(conversation_id: str, response: Response, duration: float) -> dict[str, Any]:
+    """The answer to `ollm/chat/send`."""
+    return {
+        "conversationId": conversation_id,
+        "responseId": response.id,
+        "model": str(response.model),
+        "text": response.text,
+        "finishReason": response.finish_reason.value,
+        "usage": usage(response.usage),
+        **cost(response.cost),
+        "durationMs": round(duration * 1000),
+    }
+
+
+def model(info: ModelInfo, default: ModelId) -> dict[str, Any]:
+    """One line of `ollm/models/list`."""
+    capabilities = info.capabilities
+    line = {
+        "id": str(info.id),
+        "provider": info.id.provider,
+        "name": info.id.name,
+        "capabilities": {
+            "streaming": capabilities.streaming,
+            "tools": capabilities.tools,
+            "vision": capabilities.vision,
+            "audio": capabilities.audio,
+            "reasoning": capabilities.reasoning,
+        },
+        "default": info.id == default,
+    }
+    optional = {"sizeBytes": info.size_bytes, "contextWindow": capabilities.context_window}
+    return line | {key: value for key, value in optional.items() if value is not None}
