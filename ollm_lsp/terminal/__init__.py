@@ -1,0 +1,1 @@
+"""Commands for people at a terminal: chat, doctor, models."""

@@ -1,0 +1,14 @@
+"""Runs a command as `ollm_lsp.cli` does: `python -m tests.terminal.command_line NAME ARGUMENTS-AS-JSON`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from ollm_lsp.terminal.chat import chat
+from ollm_lsp.terminal.models import list_models
+
+if __name__ == "__main__":
+    command = {"chat": chat, "models": list_models}[sys.argv[1]]
+    sys.exit(asyncio.run(command(**json.loads(sys.argv[2]))))
