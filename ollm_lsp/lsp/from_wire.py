@@ -9,7 +9,7 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, override
 
-from ollm_lsp.lsp.protocol import Token
+from ollm_lsp.lsp.protocol import NoParams, Token
 
 Params = TypeVar("Params")
 
@@ -42,6 +42,7 @@ def converter() -> cattrs.Converter:
         made.register_structure_hook(kind, _exactly)
     for kind in (Token, Token | None):
         made.register_structure_hook(kind, _structure_token)
+    made.register_structure_hook(NoParams, lambda _value, kind: kind())
     made.register_structure_hook_func(_is_list, for_list)
     made.register_structure_hook_factory(attrs.has, for_class)
     return made
@@ -53,7 +54,8 @@ def _structure_class(made: cattrs.Converter, kind: type[Any]) -> Any:
     fill: Any = make_dict_structure_fn(kind, made, **names)
 
     def structure_object(value: Any, kind: type[Any]) -> Any:
-        return fill(_exactly(value, dict), kind)
+        # Many clients write null for what they leave out.
+        return fill({key: item for key, item in _exactly(value, dict).items() if item is not None}, kind)
 
     return structure_object
 

@@ -6,10 +6,11 @@ import asyncio
 import json
 import logging
 from enum import Enum, auto
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from pygls.exceptions import JsonRpcException
-from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCProtocol, JsonRPCRequestMessage
+from pygls.protocol.json_rpc import JsonRPCProtocol, JsonRPCRequestMessage
 
 from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.lsp import from_wire
@@ -47,6 +48,8 @@ class Rpc(JsonRPCProtocol):
         super().__init__(server, converter)
         self.phase = Phase.STARTED
         self._params: dict[str, type[Any]] = {}
+        self._asked: dict[Any, asyncio.Future[Any]] = {}
+        self._numbers = count(1)
 
     def handle(self, method: str, params: type[Any], handler: Callable[[Any], Any]) -> None:
         """Let a handler answer a method; a coroutine function may take its time and can be cancelled."""
@@ -72,7 +75,7 @@ class Rpc(JsonRPCProtocol):
         elif isinstance(method, str):
             self._take(method, message.get("params"), number, is_request=is_request)
         elif is_request and ("result" in message or "error" in message):
-            self._handle_response(cast("str | int", number), message.get("result"), _error_in(message.get("error")))
+            self._hear(number, message)
         else:
             self._refuse(number, INVALID_REQUEST, "A message needs a method, or the result or error of a request.")
 
@@ -95,10 +98,11 @@ class Rpc(JsonRPCProtocol):
             else:
                 logger.warning("Ignored %s: %s", method, error)
             return
+        # Not by `handle_message`: finding out again what kind of message it is would double the cost of a keystroke.
         if is_request:
-            self.handle_message(JsonRPCRequestMessage(number, method, self.VERSION, structured))
+            self._handle_request(number, method, structured)
         else:
-            self.handle_message(JsonRPCNotification(method, self.VERSION, structured))
+            self._handle_notification(method, structured)
 
     def _untimely(self, method: str, number: Any) -> tuple[int, str] | None:
         """Why a message cannot be taken in this phase."""
@@ -129,20 +133,29 @@ class Rpc(JsonRPCProtocol):
         super()._execute_handler(msg_id, handler, forget, args, kwargs)
 
     async def ask(self, method: str, params: Any, *, timeout: float) -> Any:
-        """Ask the client. No answer in time is a `TimeoutError`, a refusal a `JsonRpcException`."""
-        future = self.send_request(method, params)
+        """Ask the client. No answer in time is a `TimeoutError`, a refusal a `JsonRpcException`.
+
+        pygls keeps its own requests together with those of the client, where one may be mistaken for the other, and
+        keeps what is never answered for ever.
+        """
+        number = f"ollm-{next(self._numbers)}"
+        self._asked[number] = answer = asyncio.get_running_loop().create_future()
+        self._send_data(JsonRPCRequestMessage(number, method, self.VERSION, params))
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), timeout)
+            return await asyncio.wait_for(answer, timeout)
         finally:
-            for number in [number for number, waiting in self._request_futures.items() if waiting is future]:
-                del self._request_futures[number]
+            del self._asked[number]
 
-
-def _error_in(value: Any) -> Any:
-    """What pygls expects of an error that the client answered with."""
-    if value is None:
-        return None
-    error = object_in(value)
-    code, message = error.get("code"), error.get("message")
-    code = code if isinstance(code, int) else INTERNAL_ERROR
-    return JsonRpcException(str(message), code, error.get("data")).to_response_error()
+    def _hear(self, number: Any, message: dict[str, Any]) -> None:
+        """The client answers; what was never asked, or no longer waits, is dropped."""
+        answer = self._asked.get(number)
+        if answer is None or answer.done():
+            return
+        if (error := message.get("error")) is None:
+            answer.set_result(message.get("result"))
+        else:
+            details = object_in(error)
+            code = details.get("code")
+            answer.set_exception(
+                JsonRpcException(str(details.get("message")), code if isinstance(code, int) else INTERNAL_ERROR)
+            )

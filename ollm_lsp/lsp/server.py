@@ -114,7 +114,9 @@ def register(rpc: Rpc, session: Session) -> None:
 async def _guard(handler: Callable[[Session, Any], Any] | str, session: Session, params: Any) -> Any:
     """Run a handler; whatever it raises becomes the error of its one request, with a code and a remedy."""
     try:
-        return await (_load(handler) if isinstance(handler, str) else handler)(session, params)
+        # In a thread: the first chat imports a lot, and other requests shall not wait for it.
+        loaded = await asyncio.to_thread(_load, handler) if isinstance(handler, str) else handler
+        return await loaded(session, params)
     except JsonRpcException:
         raise
     except Exception as error:

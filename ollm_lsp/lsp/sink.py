@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.lsp.rpc import Rpc
     from ollm_lsp.lsp.stdio import Writer
 
-TURN = 0.002
+TURN = 0.0005
 """Seconds after which a stream that is read as fast as it comes lets others run."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import stat
 import sys
@@ -16,6 +17,8 @@ MAX_HEADER = 64 * 1024
 MAX_MESSAGE = 256 * 1024 * 1024
 HIGH_WATER = 1024 * 1024
 """Bytes that may wait for a slow client before a stream is paused."""
+
+logger = logging.getLogger(__name__)
 
 
 class FramingError(Exception):
@@ -73,9 +76,13 @@ async def read_messages(reader: asyncio.StreamReader, receive: Callable[[bytes],
     """Hand over each message's body until the input ends."""
     while (length := await _read_header(reader)) is not None:
         try:
-            receive(await reader.readexactly(length))
+            body = await reader.readexactly(length)
         except asyncio.IncompleteReadError:
             return
+        try:
+            receive(body)
+        except Exception:
+            logger.exception("A message could not be handled")
 
 
 async def _read_header(reader: asyncio.StreamReader) -> int | None:

@@ -28,7 +28,7 @@ def initialize(session: Session, params: InitializeParams) -> dict[str, Any]:
     session.rpc.phase = Phase.INITIALIZED
     settings.narrow(session, params.initialization_options)
     if params.process_id is not None and sys.platform != "win32":
-        session.spawn(_watch_parent(session, params.process_id))
+        session.spawn(watch_parent(session.leaving, params.process_id))
     return initialize_result(session.client)
 
 
@@ -58,13 +58,13 @@ def set_trace(_session: Session, _params: SetTraceParams) -> None:
     """Accepted, because clients send it; the log has its own settings."""
 
 
-async def _watch_parent(session: Session, process_id: int) -> None:
+async def watch_parent(leaving: asyncio.Event, process_id: int) -> None:
     """Leave when the editor is gone. A process that was never there is in another container: it is not watched."""
     if not _exists(process_id):
         return
     while _exists(process_id):
         await asyncio.sleep(PARENT_INTERVAL)
-    session.leaving.set()
+    leaving.set()
 
 
 def _exists(process_id: int) -> bool:

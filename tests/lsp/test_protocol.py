@@ -1,0 +1,129 @@
+"""The contract: the page for people, the samples for all clients, and the code say the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import attrs
+import pytest
+
+from ollm_lsp.core import errors
+from ollm_lsp.core.conversation import Response
+from ollm_lsp.core.events import (
+    Activity,
+    ChatEvent,
+    Ended,
+    Failed,
+    FinishReason,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    ToolCalled,
+    TurnStarted,
+    UsageChanged,
+    Warned,
+)
+from ollm_lsp.core.messages import Message, Role, Text
+from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
+from ollm_lsp.core.tool import ToolCall
+from ollm_lsp.core.usage import FREE, Usage
+from ollm_lsp.lsp import from_wire, protocol, to_wire
+from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
+from ollm_lsp.settings.secrets import redactor
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "protocol.md").read_text()
+SAMPLES: dict[str, Any] = json.loads((DOCS / "protocol-samples.json").read_text())
+MODEL = ModelId("ollama", "qwen2.5-coder:7b")
+EVENTS: list[ChatEvent] = [
+    Started("c0ffee", "f00d", MODEL),
+    TurnStarted(1),
+    ReasoningDelta("The user asks about a function."),
+    TextDelta("It adds two numbers."),
+    ToolCalled(ToolCall("call_0", "read_file", {"path": "app.py"})),
+    UsageChanged(Usage(120, 6), FREE, 126, 32768),
+    Warned("not_open", "other.py is not open in the editor.", "Open it and ask again."),
+    Failed(
+        errors.ConnectionFailed(
+            "Cannot reach http://127.0.0.1:11434 (All connection attempts failed).", remedy="Start Ollama."
+        )
+    ),
+    Ended(FinishReason.ERROR),
+]
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def first_column(text: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def error_classes(base: type[errors.OllmError] = errors.OllmError) -> set[type[errors.OllmError]]:
+    return {base}.union(*(error_classes(child) for child in base.__subclasses__()))
+
+
+def test_the_page_lists_exactly_the_error_codes_that_exist() -> None:
+    assert set(first_column(section("Errors"))) == {kind.code for kind in error_classes()}
+
+
+def test_the_page_lists_exactly_the_custom_methods_that_exist() -> None:
+    requests = {method for method in (*AT_ONCE, *IN_TASKS) if method.startswith("ollm/")}
+    assert set(first_column(section("Requests, client → server"))) == requests
+    assert protocol.STATUS in first_column(section("Notifications, server → client"))
+
+
+def test_the_page_lists_exactly_the_events_that_exist_with_their_fields() -> None:
+    text = section("Chat events")
+    assert sorted(first_column(text)) == sorted(event["type"] for event in SAMPLES["events"])
+    for event in SAMPLES["events"]:
+        (row,) = re.findall(rf"^\| `{event['type']}` \|(.*)\|$", text, re.MULTILINE)
+        named = set(re.findall(r"`(\w+)\??`", row))
+        assert named == set(event) - {"type"}
+
+
+def test_the_page_lists_exactly_the_finish_reasons_that_exist() -> None:
+    (line,) = re.findall(r"^Finish reasons: (.*)\.$", PAGE, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", line)) == {reason.value for reason in FinishReason}
+
+
+def test_every_event_becomes_its_sample() -> None:
+    kinds = set(get_args(ChatEvent)) - {Activity}
+    assert {type(event) for event in EVENTS} == kinds
+    assert [to_wire.chat_event(event) for event in EVENTS] == SAMPLES["events"]
+    assert to_wire.chat_event(Activity("Loading the model")) is None
+
+
+@pytest.mark.parametrize("method", sorted(SAMPLES["params"]))
+def test_every_sample_of_params_is_understood_without_loss(method: str) -> None:
+    kind = IN_TASKS[method][0]
+    params = from_wire.structure(SAMPLES["params"][method], kind)
+    given = {re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key) for key in SAMPLES["params"][method]}
+    defaults = {field.name for field in attrs.fields(kind) if getattr(params, field.name) == field.default}
+    assert given <= {field.name for field in attrs.fields(kind)} - defaults
+    for key in SAMPLES["params"][method]:
+        assert f"`{key}" in section("Requests, client → server") or key.endswith("Token")
+
+
+def test_results_become_their_samples() -> None:
+    output = (Message(Role.ASSISTANT, (Text("It adds two numbers."),)),)
+    asked = (Message.user("What does this function do?"),)
+    response = Response("f00d", None, MODEL, asked, output, Usage(120, 6), FREE, FinishReason.STOP)
+    assert to_wire.chat_result("c0ffee", response, 0.84) == SAMPLES["results"]["ollm/chat/send"]
+    info = ModelInfo(MODEL, Capabilities(tools=True, context_window=32768), 4683087332)
+    assert [to_wire.model(info, MODEL)] == SAMPLES["results"]["ollm/models/list"]["models"]
+
+
+@pytest.mark.prop("krk-41")
+def test_no_key_leaves_in_an_error_or_warning() -> None:
+    key = "sk-canary-0123456789abcdef"
+    redactor.add(key)
+    error = errors.ServerFailed(f"The server said: bad key {key}", remedy=f"Replace {key}.")
+    for event in (Failed(error), Warned("x", f"{key} is odd", key)):
+        assert key not in json.dumps(to_wire.chat_event(event))
+    answer = to_wire.rpc_error(error)
+    assert key not in f"{answer.message} {answer.data}"
