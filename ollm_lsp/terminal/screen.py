@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ollm_lsp.terminal.cells import columns_of
+from ollm_lsp.terminal.cells import cells, columns_of
 from ollm_lsp.terminal.clean import Cleaner, clean, clean_line
 from ollm_lsp.terminal.status_line import LiveStatus, PlainStatus, Status
 
@@ -31,7 +31,8 @@ class Screen:
         self._styled_err = err.isatty() and not plain
         self._same_terminal = out.isatty() and err.isatty()
         self._status: Status = LiveStatus(err, lambda: columns_of(err)) if self._styled_err else PlainStatus(err)
-        self._inside_line = False
+        self._progress: tuple[str, int | None] | None = None
+        self._column = 0
         self._thinking = False
         self._text, self._reasoning = Cleaner(), Cleaner()
         self._held = False
@@ -49,7 +50,7 @@ class Screen:
         if shown := self._text.feed(delta):
             if self._thinking:
                 self._thinking = False
-                self._write("\n\n" if self._inside_line else "\n")
+                self._write("\n\n" if self._column else "\n")
             self._write(shown)
 
     def reasoning(self, delta: str) -> None:
@@ -58,11 +59,11 @@ class Screen:
             if not self._thinking:
                 self._thinking = True
                 self._end_line()
-            self._write(f"{_DIM}{shown}{_UNDIM}", inside_line=not shown.endswith("\n"))
+            self._write(shown, dim=True)
 
     def end_answer(self) -> None:
         """The answer is over, however it ended: what follows starts on its own line."""
-        self._status.erase()
+        self.end_progress()
         self._end_line()
         self._thinking = False
         self._text, self._reasoning = Cleaner(), Cleaner()
@@ -72,11 +73,13 @@ class Screen:
         self._write(f"{clean(text)}\n")
 
     def progress(self, message: str, percentage: int | None = None) -> None:
-        """What the user waits for. Not while the cursor stands behind words: the line would be over them."""
-        if not (self._held or (self._same_terminal and self._inside_line)):
-            self._status.show(clean_line(message), percentage)
+        """What the user waits for, until something else is said."""
+        if not self._held:
+            self._progress = clean_line(message), percentage
+            self._show_progress()
 
     def end_progress(self) -> None:
+        self._progress = None
         self._status.erase()
 
     def note(self, text: str) -> None:
@@ -92,7 +95,7 @@ class Screen:
     @contextmanager
     def held(self) -> Generator[None]:
         """While the user types: progress is not shown, and what is said is kept for afterwards."""
-        self._status.erase()
+        self.end_progress()
         self._held = True
         try:
             yield
@@ -125,11 +128,22 @@ class Screen:
         self._err.flush()
 
     def _end_line(self) -> None:
-        if self._inside_line:
+        if self._column:
             self._write("\n")
 
-    def _write(self, text: str, *, inside_line: bool | None = None) -> None:
+    def _write(self, text: str, *, dim: bool = False) -> None:
         self._status.erase()
-        self._out.write(text)
+        self._out.write(f"{_DIM}{text}{_UNDIM}" if dim else text)
         self._out.flush()
-        self._inside_line = not text.endswith("\n") if inside_line is None else inside_line
+        _, newline, last_line = text.rpartition("\n")
+        self._column = cells(last_line) + (0 if newline else self._column)
+        if self._styled_err:
+            self._show_progress()
+
+    def _show_progress(self) -> None:
+        if self._progress is None:
+            return
+        inside_line = self._same_terminal and self._column > 0
+        # Behind the last column terminals differ in where the cursor is.
+        if not (inside_line and self._column % columns_of(self._err) == 0):
+            self._status.show(*self._progress, below=inside_line)

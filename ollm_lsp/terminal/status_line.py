@@ -1,8 +1,8 @@
 """The status line: what the user waits for, as one line that is gone before anything else is written.
 
-After painting, the cursor goes back to the line's start. So erasing needs to know neither the line's length nor
-the terminal's width: it also removes a line that a resize has wrapped. The width is looked up at each painting
-instead of on SIGWINCH, whose handler belongs to readline.
+After painting, the cursor is where it was. So erasing needs to know neither the line's length nor the terminal's width:
+it also removes a line that a resize has wrapped. The width is looked up at each painting instead of on SIGWINCH, whose
+handler belongs to readline.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _SHORTEST_MESSAGE = 12
 class Status(Protocol):
     """Shows progress. Messages are clean single lines."""
 
-    def show(self, message: str, percentage: int | None) -> None: ...
+    def show(self, message: str, percentage: int | None, *, below: bool = False) -> None:
+        """Show it where the cursor is, or on the line below when the cursor stands behind words."""
+        ...
 
     def erase(self) -> None: ...
 
@@ -49,20 +51,24 @@ class LiveStatus:
     def __init__(self, stream: TextIO, columns: Callable[[], int]) -> None:
         self._stream = stream
         self._columns = columns
-        self._painted = ""
+        self._painted: tuple[str, bool] | None = None
 
-    def show(self, message: str, percentage: int | None) -> None:
+    def show(self, message: str, percentage: int | None, *, below: bool = False) -> None:
         line = render(message, percentage, self._columns())
-        if line != self._painted:
-            self._painted = line
-            self._stream.write(f"\r\x1b[2m{line}\x1b[22m\x1b[J\r")
-            self._stream.flush()
+        if (line, below) == self._painted:
+            return
+        self.erase()
+        self._painted = line, below
+        # Below: one line down and up again, which scrolls at the bottom of the screen and keeps the column.
+        before, after = ("\x1bD\x1b[A\x1b7\x1b[B\r", "\x1b8") if below else ("\r", "\r")
+        self._stream.write(f"{before}\x1b[2m{line}\x1b[22m{after}")
+        self._stream.flush()
 
     def erase(self) -> None:
-        if self._painted:
-            self._painted = ""
-            self._stream.write("\r\x1b[J")
+        if self._painted is not None:
+            self._stream.write("\x1b[J" if self._painted[1] else "\r\x1b[J")
             self._stream.flush()
+            self._painted = None
 
 
 class PlainStatus:
@@ -75,7 +81,7 @@ class PlainStatus:
         self._stream = stream
         self._shown: set[tuple[str, int | None]] = set()
 
-    def show(self, message: str, percentage: int | None) -> None:
+    def show(self, message: str, percentage: int | None, *, below: bool = False) -> None:  # noqa: ARG002 (no place)
         tenth = None if percentage is None else percentage // 10
         key = (re.sub(r"\d+([.,]\d+)*", "0", message), tenth)
         if message and key not in self._shown:

@@ -1,62 +1,32 @@
-"""A terminal of 80 columns: what is left on it after everything was written, scrollback included."""
+"""A real terminal emulator: what is left on it after everything was written, scrollback included."""
 
 from __future__ import annotations
 
-import re
-
-_TOKEN = re.compile(r"\x1b\[(?P<params>[0-9;?]*)(?P<final>[A-Za-z])|(?P<character>.)", re.DOTALL)
+import importlib
+from typing import Any
 
 
 class Terminal:
-    def __init__(self, columns: int = 80) -> None:
-        self.columns = columns
-        self.rows: list[list[str]] = [[]]
-        self.row = 0
-        self.column = 0
+    """A few rows only, so that the bottom of the screen, where scrolling begins, is never far."""
+
+    def __init__(self, columns: int = 80, rows: int = 5) -> None:
+        pyte: Any = importlib.import_module("pyte")  # it ships no types
+        self._screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=0.5)
+        self._stream = pyte.Stream(self._screen)
 
     def feed(self, output: str) -> None:
-        for token in _TOKEN.finditer(output):
-            if token["final"]:
-                self._control(token["params"], token["final"])
-            else:
-                self._character(token["character"])
+        self._stream.feed(output)
+
+    def resize(self, columns: int) -> None:
+        self._screen.resize(columns=columns)
 
     @property
     def lines(self) -> list[str]:
         """The rows as text, without empty ones at the end."""
-        rows = ["".join(row).rstrip() for row in self.rows]
+        scrolled = [
+            "".join(row[column].data for column in range(self._screen.columns)) for row in self._screen.history.top
+        ]
+        rows = [row.rstrip() for row in (*scrolled, *self._screen.display)]
         while rows and not rows[-1]:
             rows.pop()
         return rows
-
-    def _control(self, params: str, final: str) -> None:
-        match final:
-            case "J" if params in {"", "0"}:
-                del self.rows[self.row][self.column :]
-                del self.rows[self.row + 1 :]
-            case "m":
-                pass
-            case _:
-                raise ValueError(f"a control sequence that nobody expects: {params}{final}")
-
-    def _character(self, character: str) -> None:
-        match character:
-            case "\r":
-                self.column = 0
-            case "\n":
-                self._down()
-            case _ if character < " ":
-                raise ValueError(f"a control character that nobody expects: {character!r}")
-            case _:
-                if self.column == self.columns:
-                    self.column = 0
-                    self._down()
-                row = self.rows[self.row]
-                row.extend(" " * (self.column + 1 - len(row)))
-                row[self.column] = character
-                self.column += 1
-
-    def _down(self) -> None:
-        self.row += 1
-        if self.row == len(self.rows):
-            self.rows.append([])

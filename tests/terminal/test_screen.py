@@ -45,6 +45,27 @@ def test_only_the_answer_is_left_on_the_terminal(steps: list[tuple[str, str]]) -
     assert shown.lines == expected.lines
 
 
+def test_progress_is_shown_below_the_answer_while_it_comes_and_is_gone_afterwards() -> None:
+    screen, tty = terminal_screen()
+    terminal = Terminal()
+
+    def shown() -> list[str]:
+        terminal.feed(tty.getvalue().replace("\n", "\r\n"))
+        tty.seek(0)
+        tty.truncate()
+        return terminal.lines
+
+    screen.progress("Waiting for the first token")
+    assert shown() == ["Waiting for the first token"]
+    screen.text("one\ntwo\nthree\nfour\nfive\nsi")
+    assert shown()[-2:] == ["si", "Waiting for the first token"]
+    screen.progress("12 tokens at 6 tokens/s")
+    screen.text("x")
+    assert shown()[-2:] == ["six", "12 tokens at 6 tokens/s"]
+    screen.end_answer()
+    assert shown() == ["one", "two", "three", "four", "five", "six"]
+
+
 def test_sequences_split_over_deltas_do_not_reach_the_terminal() -> None:
     screen, tty = terminal_screen()
     for delta in ("a\x1b", "]0;evil", "\x07b\x1b[3", "1mc"):
