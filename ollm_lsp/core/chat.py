@@ -54,10 +54,12 @@ class Question:
 async def ending(sink: Sink) -> AsyncGenerator[Ending]:
     """Whatever happens inside, the sink hears of a failure, and of the end last and once."""
     ending = Ending()
+    reason = FinishReason.ERROR
     try:
         yield ending
+        reason = ending.reason
     except asyncio.CancelledError:
-        ending.reason = FinishReason.CANCELLED
+        reason = FinishReason.CANCELLED
         raise
     except OllmError as error:
         sink.emit(Failed(error))
@@ -68,7 +70,7 @@ async def ending(sink: Sink) -> AsyncGenerator[Ending]:
         sink.emit(Failed(failure))
         raise failure from error
     finally:
-        sink.emit(Ended(ending.reason))
+        sink.emit(Ended(reason))
 
 
 @dataclass(slots=True)

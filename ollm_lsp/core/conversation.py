@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import Busy, ConversationNotFound
+from ollm_lsp.core.messages import Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -34,6 +35,11 @@ class Response:
     def text(self) -> str:
         return "".join(message.text for message in self.output)
 
+    @property
+    def answers(self) -> bool:
+        """Whether there is more than thoughts, which no wire sends alone."""
+        return any(not isinstance(part, Reasoning) for message in self.output for part in message.parts)
+
 
 class Conversation:
     """A tree of responses; the newest one is its head."""
@@ -54,7 +60,7 @@ class Conversation:
     def history(self, response_id: str | None) -> tuple[Message, ...]:
         """The messages on the path from the root to a response, which is included.
 
-        A response without output is left out together with its input: a question that nobody answered would
+        A response that answers nothing is left out together with its input: a question that nobody answered would
         stand before the next question, and many models accept only alternating roles.
         """
         path: list[Response] = []
@@ -67,7 +73,7 @@ class Conversation:
                 )
             path.append(response)
             response_id = response.parent_id
-        return tuple(message for step in reversed(path) if step.output for message in (*step.input, *step.output))
+        return tuple(message for step in reversed(path) if step.answers for message in (*step.input, *step.output))
 
     @contextmanager
     def answering(self) -> Generator[None]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isinf
 from typing import Any, NoReturn, TypeAlias, cast
 
 JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 JsonObject: TypeAlias = Mapping[str, JsonValue]
+
+MAX_DEPTH = 100
+"""A value inside so many others might be decoded here and then fail to be encoded where the stack is higher."""
 
 
 class JsonError(ValueError):
@@ -17,11 +21,15 @@ class JsonError(ValueError):
 def decode(text: str | bytes) -> Any:
     """Decode JSON in which no two parsers could read different things; every failure is a `JsonError`."""
     try:
-        return _decoder.decode(text if isinstance(text, str) else text.decode())
+        text = text if isinstance(text, str) else text.decode()
+        value = _decoder.decode(text)
     except RecursionError:
         raise JsonError("nested too deeply") from None
     except ValueError as error:
         raise JsonError(str(error)) from None
+    if text.count("[") + text.count("{") >= MAX_DEPTH:
+        _refuse_depth(value)
+    return value
 
 
 def decode_arguments(text: str) -> JsonObject:
@@ -31,7 +39,7 @@ def decode_arguments(text: str) -> JsonObject:
         raise JsonError("the arguments are not a JSON object")
     arguments = cast("JsonObject", value)
     canonical = json.dumps(arguments, ensure_ascii=False)
-    if "\\u0000" in canonical:
+    if "\\u0000" in canonical.replace("\\\\", ""):
         raise JsonError("a NUL character in a string")
     try:
         canonical.encode()
@@ -60,6 +68,21 @@ def count_in(value: Any) -> int:
     return value if type(value) is int and 0 < value < 2**53 else 0
 
 
+def _refuse_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in (*list_in(outer), *object_in(outer).values())]
+    if level:
+        raise JsonError("nested too deeply")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if isinf(value):
+        raise JsonError("a number without limit")
+    return value
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise JsonError(f"{name} is not JSON")
 
@@ -71,4 +94,4 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant)
+_decoder = json.JSONDecoder(object_pairs_hook=_refuse_duplicates, parse_float=_finite, parse_constant=_refuse_constant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import pairwise
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -22,15 +23,11 @@ def matches(path: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _segments(pattern: str) -> tuple[str, ...]:
-    return tuple((pattern if pattern.startswith("/") else f"**/{pattern}").split("/"))
+    """The names in a pattern; one `**` after another adds nothing."""
+    names = (pattern if pattern.startswith("/") else f"**/{pattern}").split("/")
+    return tuple(name for before, name in pairwise(("", *names)) if not before == name == "**")
 
 
 def _past_depths(steps: set[int], wanted: tuple[str, ...]) -> set[int]:
     """The steps themselves and those behind a `**`, which may stand for nothing."""
-    reached = set(steps)
-    for step in steps:
-        beyond = step
-        while beyond < len(wanted) and wanted[beyond] == "**":
-            beyond += 1
-            reached.add(beyond)
-    return reached
+    return steps | {step + 1 for step in steps if step < len(wanted) and wanted[step] == "**"}

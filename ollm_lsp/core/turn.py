@@ -63,6 +63,11 @@ class Turn:
         for part in self._parts:
             if isinstance(part, ToolCall):
                 parts.append(part)
-            elif text := "".join(part[1]):
+            elif text := _well_formed("".join(part[1])):
                 parts.append(part[0](text))
         return Message(Role.ASSISTANT, tuple(parts)) if parts else None
+
+
+def _well_formed(text: str) -> str:
+    """The text as UTF-8 can hold it: halves of a character from two deltas are joined, a lone half is replaced."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

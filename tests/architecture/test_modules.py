@@ -1,0 +1,112 @@
+"""What every module has, and what none is."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "ollm_lsp"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+PURE = [module for module in MODULES if re.match(r"core/|providers/(wire/|framing)", str(module.relative_to(PACKAGE)))]
+VAGUE = {"util", "utils", "helper", "helpers", "common", "manager", "misc"}
+PORTS = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}
+"""Built-in functions by which a module could reach the world without an import."""
+
+
+@cache
+def tree_of(module: Path) -> ast.Module:
+    return ast.parse(module.read_text())
+
+
+def imports_of(module: Path) -> set[str]:
+    """Every package that a module imports, wherever in it; a relative import counts as a dot."""
+    found: set[str] = set()
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0] if node.level == 0 else ".")
+    return found
+
+
+def calls_in(module: Path) -> set[str]:
+    """The plain names that a module calls."""
+    nodes = ast.walk(tree_of(module))
+    return {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+
+def first_line(module: Path) -> str:
+    return (ast.get_docstring(tree_of(module)) or "").partition("\n")[0]
+
+
+def test_there_are_modules_to_look_at() -> None:
+    assert len(MODULES) > 50
+    assert len(PURE) > 15
+
+
+def test_every_module_begins_with_a_line_that_says_what_it_is_for() -> None:
+    assert [module for module in MODULES if not re.fullmatch(r".{10,}[.]", first_line(module))] == []
+
+
+def test_every_module_is_named_by_its_noun() -> None:
+    words = {module: set(re.split(r"\W|_", str(module.relative_to(PACKAGE)))) for module in MODULES}
+    assert [module for module in MODULES if words[module] & VAGUE] == []
+
+
+def test_every_module_is_small() -> None:
+    assert [module for module in MODULES if len(module.read_text().splitlines()) > 400] == []
+
+
+def test_pure_modules_import_nothing_but_the_standard_library_and_the_core() -> None:
+    allowed = {*sys.stdlib_module_names, "ollm_lsp"}
+    assert {module: foreign for module in PURE if (foreign := imports_of(module) - allowed)} == {}
+
+
+def test_pure_modules_call_nothing_that_reaches_the_world() -> None:
+    assert {module: ports for module in PURE if (ports := calls_in(module) & PORTS)} == {}
+
+
+def test_the_core_takes_nothing_of_asyncio_but_its_cancellation() -> None:
+    used = {
+        node.attr
+        for module in PURE
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "asyncio"
+    }
+    assert used == {"CancelledError"}
+
+
+WRITES = {
+    "write_text",
+    "write_bytes",
+    "mkdir",
+    "makedirs",
+    "unlink",
+    "rmdir",
+    "rmtree",
+    "rename",
+    "touch",
+    "symlink_to",
+}
+WRITERS = {
+    "checkup.py",  # tries whether the state directory can be written
+    "providers/model_file.py",  # keeps the fetched model there
+    "providers/model_process.py",  # and the log of its process
+    "terminal/screen.py",  # sends what nobody reads to the null device
+}
+
+
+def test_only_a_few_modules_write_files_and_all_of_them_in_the_state_directory() -> None:
+    def writes(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return False
+        modes = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+        opens = node.func.attr == "open" and any(isinstance(mode, str) and set(mode) & set("wax+") for mode in modes)
+        return opens or node.func.attr in WRITES
+
+    found = {module for module in MODULES if any(map(writes, ast.walk(tree_of(module))))}
+    assert {str(module.relative_to(PACKAGE)) for module in found} == WRITERS

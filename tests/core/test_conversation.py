@@ -1,0 +1,159 @@
+"""Conversations: a tree of responses, and who may add to it."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ollm_lsp.core.conversation import Conversation, Conversations, Response
+from ollm_lsp.core.errors import Busy, ConversationNotFound
+from ollm_lsp.core.events import FinishReason
+from ollm_lsp.core.messages import Message, Reasoning, Role, Text
+from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.usage import FREE, Usage
+from tests.core.values import messages_of, patient
+
+MODEL = ModelId("p", "m")
+
+
+def response(
+    number: int, parent: int | None, *, answered: bool = True, reason: FinishReason = FinishReason.STOP
+) -> Response:
+    output = (Message(Role.ASSISTANT, (Text(f"answer {number}"),)),) if answered else ()
+    return Response(
+        id=str(number),
+        parent_id=None if parent is None else str(parent),
+        model=MODEL,
+        input=(Message.user(f"question {number}"),),
+        output=output,
+        usage=Usage(),
+        cost=FREE,
+        finish_reason=reason,
+    )
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> list[tuple[int | None, bool]]:
+    """For each response in turn, whose child it is and whether it has output."""
+    size = draw(st.integers(1, 12))
+    parents = [draw(st.none() | st.integers(0, number - 1)) if number else None for number in range(size)]
+    return [(parent, draw(st.booleans())) for parent in parents]
+
+
+@pytest.mark.prop("eng-3")
+@pytest.mark.prop("core-29")
+@patient
+@given(trees())
+def test_the_history_of_any_response_is_the_path_from_the_root_to_it(tree: list[tuple[int | None, bool]]) -> None:
+    conversation = Conversation("c")
+    for number, (parent, answered) in enumerate(tree):
+        conversation.append(response(number, parent, answered=answered))
+        assert conversation.head == str(number)
+    for number in range(len(tree)):
+        path: list[str] = []
+        step: int | None = number
+        while step is not None:
+            parent, answered = tree[step]
+            if answered:
+                path[:0] = [f"question {step}", f"answer {step}"]
+            step = parent
+        assert [message.text for message in conversation.history(str(number))] == path
+
+
+@pytest.mark.prop("eng-3")
+@patient
+@given(trees(), st.data())
+def test_what_is_appended_elsewhere_never_changes_a_history(
+    tree: list[tuple[int | None, bool]], data: st.DataObject
+) -> None:
+    conversation = Conversation("c")
+    histories: list[tuple[Message, ...]] = []
+    for number, (parent, answered) in enumerate(tree):
+        conversation.append(response(number, parent, answered=answered))
+        histories.append(conversation.history(str(number)))
+    number = data.draw(st.integers(0, len(tree) - 1))
+    assert conversation.history(str(number)) == histories[number]
+
+
+def test_a_new_conversation_has_no_history() -> None:
+    conversation = Conversation("c")
+    assert conversation.head is None
+    assert conversation.history(None) == ()
+    assert conversation.get("r") is None
+
+
+@pytest.mark.prop("core-29")
+@patient
+@given(st.lists(messages_of(Role.USER), min_size=1, max_size=3), st.lists(messages_of(Role.ASSISTANT), max_size=3))
+def test_a_response_that_answers_nothing_is_left_out_together_with_its_question(
+    said: list[Message], answers: list[Message]
+) -> None:
+    conversation = Conversation("c")
+    kept = Response("r", None, MODEL, tuple(said), tuple(answers), Usage(), FREE, FinishReason.ERROR)
+    conversation.append(kept)
+    spoken = [part for message in answers for part in message.parts if not isinstance(part, Reasoning)]
+    assert conversation.history("r") == ((*said, *answers) if spoken else ())
+    assert conversation.get("r") is kept
+    assert kept.text == "".join(message.text for message in answers)
+
+
+def test_a_long_conversation_is_no_deep_recursion() -> None:
+    conversation = Conversation("c")
+    for number in range(5_000):
+        conversation.append(response(number, number - 1 if number else None))
+    assert len(conversation.history(conversation.head)) == 10_000
+
+
+def test_a_response_of_another_conversation_is_not_found() -> None:
+    conversation = Conversation("c")
+    conversation.append(response(0, None))
+    with pytest.raises(ConversationNotFound, match="Conversation c has no response 1") as refused:
+        conversation.history("1")
+    assert "parentId" in refused.value.remedy
+
+
+@pytest.mark.prop("eng-6")
+def test_a_second_chat_in_a_busy_conversation_is_refused_and_does_not_free_it() -> None:
+    conversation = Conversation("c")
+    with conversation.answering():
+        for _ in range(2):
+            with pytest.raises(Busy) as refused, conversation.answering():
+                pytest.fail("both answered")
+            assert refused.value.remedy
+    with conversation.answering():
+        pass
+
+
+@pytest.mark.prop("eng-6")
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_a_chat_that_fails_frees_its_conversation(failure: type[BaseException]) -> None:
+    conversation = Conversation("c")
+    with pytest.raises(failure), conversation.answering():
+        raise failure
+    with conversation.answering():
+        pass
+
+
+def test_another_conversation_may_answer_at_the_same_time() -> None:
+    with Conversation("a").answering(), Conversation("b").answering():
+        pass
+
+
+def test_conversations_are_found_again_by_their_id() -> None:
+    numbers = count()
+    conversations = Conversations(lambda: f"id-{next(numbers)}")
+    first, second = conversations.open(None), conversations.open(None)
+    assert (first.id, second.id) == ("id-0", "id-1")
+    assert conversations.open("id-0") is first
+    assert conversations.open("id-1") is second
+
+
+def test_an_unknown_conversation_is_an_error_that_says_what_to_do() -> None:
+    conversations = Conversations(lambda: "id")
+    with pytest.raises(ConversationNotFound, match="no conversation nowhere") as refused:
+        conversations.open("nowhere")
+    assert "conversationId" in refused.value.remedy
+    assert refused.value.__cause__ is None
