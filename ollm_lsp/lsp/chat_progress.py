@@ -33,7 +33,8 @@ class ChatProgress:
 
     def _count(self) -> None:
         now = monotonic()
-        self._first = self._first or now
+        if not self._tokens:
+            self._first = self._reported = now
         self._tokens += 1
         if now - self._reported >= REPORT_INTERVAL:
             self._reported = now

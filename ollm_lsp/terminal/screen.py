@@ -34,6 +34,7 @@ class Screen:
         self._progress: tuple[str, int | None] | None = None
         self._column = 0
         self._thinking = False
+        self._has_spoken = False
         self._text, self._reasoning = Cleaner(), Cleaner()
         self._held = False
         self._kept: list[str] = []
@@ -47,6 +48,7 @@ class Screen:
 
     def text(self, delta: str) -> None:
         """More of the answer."""
+        self._has_spoken = True
         if shown := self._text.feed(delta):
             if self._thinking:
                 self._thinking = False
@@ -65,7 +67,7 @@ class Screen:
         """The answer is over, however it ended: what follows starts on its own line."""
         self.end_progress()
         self._end_line()
-        self._thinking = False
+        self._thinking = self._has_spoken = False
         self._text, self._reasoning = Cleaner(), Cleaner()
 
     def line(self, text: str) -> None:
@@ -74,7 +76,8 @@ class Screen:
 
     def progress(self, message: str, percentage: int | None = None) -> None:
         """What the user waits for, until something else is said."""
-        if not self._held:
+        is_in_the_way = not self._styled_err and self._has_spoken
+        if not self._held and not is_in_the_way:
             self._progress = clean_line(message), percentage
             self._show_progress()
 

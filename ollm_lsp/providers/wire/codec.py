@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from ollm_lsp.core.errors import MalformedAnswer
+from ollm_lsp.core.events import Finished
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from ollm_lsp.core.events import ProviderEvent
 
+FrameT = TypeVar("FrameT")
 FrameT_co = TypeVar("FrameT_co", covariant=True)
 FrameT_contra = TypeVar("FrameT_contra", contravariant=True)
+
+HEAD = 64 * 1024
+"""How many bytes are kept of something that has no frames."""
 
 
 class Framer(Protocol[FrameT_co]):
@@ -26,6 +34,11 @@ class Framer(Protocol[FrameT_co]):
 class Decoder(Protocol[FrameT_contra]):
     """Turns the frames of one answer into events, the last of them `Finished`."""
 
+    @property
+    def size(self) -> int:
+        """How many characters of text, thoughts and tool calls have come: it grows while the model works."""
+        ...
+
     def feed(self, frame: FrameT_contra) -> Sequence[ProviderEvent]:
         """Decode one frame; raises a `ProviderError` when the frame is, or reports, a failure."""
         ...
@@ -33,3 +46,41 @@ class Decoder(Protocol[FrameT_contra]):
     def close(self) -> Sequence[ProviderEvent]:
         """The stream has ended: the closing events, or `IncompleteAnswer` when it ended too early."""
         ...
+
+
+class Answer(Generic[FrameT]):
+    """Both halves together: the bytes of one answer in, its events out, up to and including `Finished`."""
+
+    def __init__(self, framer: Framer[FrameT], decoder: Decoder[FrameT]) -> None:
+        self._framer = framer
+        self._decoder = decoder
+        self.finished = False
+        self.head: bytearray | None = bytearray()
+        """The beginning of the bytes while there is no frame in them, then nothing."""
+
+    @property
+    def size(self) -> int:
+        return self._decoder.size
+
+    def feed(self, chunk: bytes) -> Generator[ProviderEvent]:
+        if self.head is not None and len(self.head) < HEAD:
+            self.head += chunk
+        yield from self._decode(self._framer.feed(chunk))
+
+    def close(self) -> Generator[ProviderEvent]:
+        # The last frame before the end of the stream is broken when it was cut. The answer may be complete without it.
+        with suppress(MalformedAnswer):
+            yield from self._decode(self._framer.close())
+        if not self.finished:
+            yield from self._decoder.close()
+            self.finished = True
+
+    def _decode(self, frames: Sequence[FrameT]) -> Generator[ProviderEvent]:
+        for frame in frames:
+            events = self._decoder.feed(frame)
+            self.head = None
+            for event in events:
+                self.finished = isinstance(event, Finished)
+                yield event
+                if self.finished:
+                    return

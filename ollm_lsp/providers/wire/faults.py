@@ -5,6 +5,8 @@ from __future__ import annotations
 from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ServerFailed
 
 EXCERPT = 200
+MAX_CALLS = 128
+"""How many tools one answer may call."""
 
 
 def excerpt(text: str) -> str:

@@ -27,7 +27,7 @@ from ollm_lsp.core.foreign_json import (
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
 from ollm_lsp.core.tool import ToolCall, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import incomplete, malformed, reported
+from ollm_lsp.providers.wire.faults import MAX_CALLS, incomplete, malformed, reported
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 
 def encode(request: ChatRequest, *, num_ctx: int | None = None, keep_alive: str | None = None) -> dict[str, Any]:
-    """The body of a streaming request. Without `num_ctx` Ollama cuts long prompts in silence."""
+    """The body of a streaming request. Without `num_ctx` and `truncate` Ollama cuts long prompts in silence."""
     body: dict[str, Any] = {
         "model": request.model,
         "messages": [wire for message in request.messages for wire in _encode_message(message)],
         "stream": True,
+        "truncate": False,
     }
     if request.tools:
         body["tools"] = [
@@ -96,10 +97,14 @@ def _encode_message(message: Message) -> list[dict[str, Any]]:
 
 
 class Decoder:
-    """Decodes the lines of an answer. The terminal signal is `done: true`, which also brings the usage."""
+    """Decodes the lines of an answer. The terminal signal is `done: true`, which also brings the usage.
+
+    Tool calls wait for it: an answer that breaks off, or runs into the token limit, calls nothing.
+    """
 
     def __init__(self) -> None:
-        self._calls = 0
+        self.size = 0
+        self._calls: list[ToolCall] = []
 
     def feed(self, frame: str) -> list[ProviderEvent]:
         try:
@@ -117,30 +122,34 @@ class Decoder:
             events.append(ReasoningDelta(thinking))
         if text := text_in(message.get("content")):
             events.append(TextDelta(text))
+        self.size += len(thinking) + len(text)
         for call in list_in(message.get("tool_calls")):
-            events.append(ToolCalled(self._call(object_in(call), frame)))
-            self._calls += 1
+            self._call(object_in(call), frame)
         if line.get("done") is True:
-            usage = Usage(count_in(line.get("prompt_eval_count")), count_in(line.get("eval_count")))
-            events += (UsageReported(usage), Finished(self._reason(line.get("done_reason"))))
+            events += self._finish(line)
         return events
 
     def close(self) -> list[ProviderEvent]:
         raise incomplete()
 
-    def _call(self, call: dict[str, Any], frame: str) -> ToolCall:
+    def _call(self, call: dict[str, Any], frame: str) -> None:
+        if len(self._calls) == MAX_CALLS:
+            raise malformed(frame, f"more than {MAX_CALLS} tool calls")
         function = object_in(call.get("function"))
-        arguments: Any = function.get("arguments", {})
+        arguments: Any = function.get("arguments")
+        # Ollama sends an object; some servers in its place send the text of one, or nothing when there is none.
+        if not isinstance(arguments, str):
+            arguments = json.dumps({} if arguments is None else arguments)
         try:
-            # Ollama sends an object; some servers in its place send the text of one.
-            if not isinstance(arguments, str):
-                arguments = json.dumps(arguments)
-            call_id = text_in(call.get("id")) or f"call_{self._calls}"
-            return ToolCall(call_id, text_in(function.get("name")), decode_arguments(arguments))
+            call_id = text_in(call.get("id")) or f"call_{len(self._calls)}"
+            self._calls.append(ToolCall(call_id, text_in(function.get("name")), decode_arguments(arguments)))
         except (JsonError, InvalidMessage) as error:
             raise malformed(frame, str(error)) from None
+        self.size += len(arguments)
 
-    def _reason(self, reason: Any) -> FinishReason:
-        if reason == "length":
-            return FinishReason.LENGTH
-        return FinishReason.TOOL_USE if self._calls else FinishReason.STOP
+    def _finish(self, line: dict[str, Any]) -> list[ProviderEvent]:
+        usage = Usage(count_in(line.get("prompt_eval_count")), count_in(line.get("eval_count")))
+        if line.get("done_reason") == "length":
+            return [UsageReported(usage), Finished(FinishReason.LENGTH)]
+        reason = FinishReason.TOOL_USE if self._calls else FinishReason.STOP
+        return [*map(ToolCalled, self._calls), UsageReported(usage), Finished(reason)]

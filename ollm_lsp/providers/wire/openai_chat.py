@@ -28,7 +28,7 @@ from ollm_lsp.core.foreign_json import (
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
 from ollm_lsp.core.tool import ToolCall, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import excerpt, incomplete, malformed, reported
+from ollm_lsp.providers.wire.faults import MAX_CALLS, excerpt, incomplete, malformed, reported
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -39,10 +39,15 @@ if TYPE_CHECKING:
 _REASONS = {
     "stop": FinishReason.STOP,
     "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,  # Mistral
     "tool_calls": FinishReason.TOOL_USE,
     "function_call": FinishReason.TOOL_USE,
     "content_filter": FinishReason.CONTENT_FILTER,
+    "sensitive": FinishReason.CONTENT_FILTER,  # Zhipu
 }
+# OpenRouter and Mistral; vLLM; Zhipu; DeepSeek
+_FAILURES = {"error", "abort", "network_error", "insufficient_system_resource"}
 
 
 def encode(request: ChatRequest) -> dict[str, Any]:
@@ -100,9 +105,21 @@ def _encode_tool(tool: ToolSpec) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _GrowingCall:
+    index: int
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list[str])
+
+    def goes_on_with(self, call_id: str, name: str) -> bool:
+        """Whether a piece belongs to this call. Some servers give every call the same index, or none.
+
+        Then another id tells that it does not, or the end of the arguments; but only a piece with a name can begin a
+        call, because others give every piece a new id.
+        """
+        if not name or (call_id and call_id == self.id):
+            return True
+        is_closed = bool(self.arguments) and self.arguments[-1].rstrip().endswith("}")
+        return not is_closed and not (call_id and self.id)
 
 
 class Decoder:
@@ -113,8 +130,9 @@ class Decoder:
     """
 
     def __init__(self) -> None:
+        self.size = 0
         self._reason: FinishReason | None = None
-        self._calls: dict[int, _GrowingCall] = {}
+        self._calls: list[_GrowingCall] = []
         self._spoke = False
 
     def feed(self, frame: SseEvent) -> list[ProviderEvent]:
@@ -129,13 +147,14 @@ class Decoder:
             raise malformed(data, str(error)) from None
         if not isinstance(chunk, dict):
             raise malformed(data)
-        if error := object_in(chunk).get("error"):
+        chunk = object_in(chunk)
+        if error := chunk.get("error") or (chunk if "error" in (frame.event, chunk.get("object")) else None):
             raise reported(object_in(error).get("message", error))
         events: list[ProviderEvent] = []
-        for choice in list_in(object_in(chunk).get("choices"))[:1]:
+        for choice in list_in(chunk.get("choices"))[:1]:
             self._spoke = True
             self._choice(object_in(choice), events)
-        if usage := object_in(object_in(chunk).get("usage")):
+        if usage := object_in(chunk.get("usage")):
             counts = Usage(count_in(usage.get("prompt_tokens")), count_in(usage.get("completion_tokens")))
             events.append(UsageReported(counts))
         return events
@@ -147,8 +166,8 @@ class Decoder:
         if self._calls and reason is FinishReason.STOP:
             reason = FinishReason.TOOL_USE
         # A call that was cut by the token limit is not complete, whatever its text looks like.
-        calls = sorted(self._calls.items()) if reason is FinishReason.TOOL_USE else ()
-        return [*(ToolCalled(_complete(index, call)) for index, call in calls), Finished(reason)]
+        calls = sorted(self._calls, key=lambda call: call.index) if reason is FinishReason.TOOL_USE else ()
+        return [*(ToolCalled(_complete(number, call)) for number, call in enumerate(calls)), Finished(reason)]
 
     def _choice(self, choice: dict[str, Any], events: list[ProviderEvent]) -> None:
         delta = object_in(choice.get("delta"))
@@ -157,27 +176,43 @@ class Decoder:
             events.append(ReasoningDelta(reasoning))
         if text := text_in(delta.get("content")) or text_in(delta.get("refusal")):
             events.append(TextDelta(text))
+        self.size += len(reasoning) + len(text)
         for piece in list_in(delta.get("tool_calls")):
             self._grow(object_in(piece))
         if reason := text_in(choice.get("finish_reason")):
+            if reason in _FAILURES:
+                raise reported(f"the answer ended with '{reason}'")
             self._reason = _REASONS.get(reason, FinishReason.STOP)
 
     def _grow(self, piece: dict[str, Any]) -> None:
-        index = piece.get("index")
-        call = self._calls.setdefault(index if isinstance(index, int) else len(self._calls), _GrowingCall())
         function = object_in(piece.get("function"))
-        call.id = call.id or text_in(piece.get("id"))
-        call.name += text_in(function.get("name"))
-        arguments = function.get("arguments")
+        call_id, name, arguments = text_in(piece.get("id")), text_in(function.get("name")), function.get("arguments")
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments)
-        call.arguments.append(text_in(arguments))
+        arguments = text_in(arguments)
+        call = self._call_of(piece.get("index"), call_id, name)
+        call.id = call.id or call_id
+        call.name += name
+        if arguments:
+            call.arguments.append(arguments)
+        self.size += len(name) + len(arguments)
+
+    def _call_of(self, index: Any, call_id: str, name: str) -> _GrowingCall:
+        """The call that a piece belongs to: by its index, and by its id where several have that index."""
+        known = [call for call in self._calls if type(index) is not int or call.index == index]
+        known = [call for call in known if call_id and call.id == call_id] or known[-1:]
+        if known and known[-1].goes_on_with(call_id, name):
+            return known[-1]
+        if len(self._calls) == MAX_CALLS:
+            raise malformed(name, f"more than {MAX_CALLS} tool calls")
+        self._calls.append(_GrowingCall(index if type(index) is int else len(self._calls)))
+        return self._calls[-1]
 
 
-def _complete(index: int, call: _GrowingCall) -> ToolCall:
+def _complete(number: int, call: _GrowingCall) -> ToolCall:
     text = "".join(call.arguments) or "{}"
     try:
-        return ToolCall(call.id or f"call_{index}", call.name, decode_arguments(text))
+        return ToolCall(call.id or f"call_{number}", call.name, decode_arguments(text))
     except (JsonError, InvalidMessage) as error:
         raise MalformedAnswer(
             f"The model called the tool '{excerpt(call.name)}' in a way that cannot be read ({error}): {excerpt(text)}",

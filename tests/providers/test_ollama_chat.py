@@ -1,0 +1,356 @@
+"""Ollama's own wire: recordings cut at every byte, a truth table of endings, tool calls, encoding."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ollama._types import ChatRequest as OfficialRequest
+
+from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ProviderError, ServerFailed
+from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
+from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.tool import ToolCall, ToolResult, ToolSpec
+from ollm_lsp.providers.wire.faults import MAX_CALLS
+from ollm_lsp.providers.wire.ollama_chat import encode
+from tests.providers.replay import (
+    LENGTH,
+    STOP,
+    TOOL_USE,
+    Outcome,
+    Recording,
+    assert_complete_only_after,
+    assert_cuts_change_nothing,
+    called,
+    counted,
+    ndjson,
+    ollama,
+    play,
+    recorded_in,
+    said,
+    thought,
+)
+from tests.providers.values import arguments, conversations, hostile_arguments, tool_specs
+
+if TYPE_CHECKING:
+    from ollm_lsp.core.events import ProviderEvent
+
+DONE_TRUE = b'"done":true'
+RECORDED = [
+    Recording(
+        "ollama_chat/ollama_text.ndjson",
+        DONE_TRUE,
+        (*said("The", " sky", " is 🌌", " \u2028blue."), counted(26, 5), STOP),
+    ),
+    Recording(
+        "ollama_chat/ollama_thinking.ndjson", DONE_TRUE, (*thought("Okay", ", 2+2"), *said("4"), counted(26, 9), STOP)
+    ),
+    Recording(
+        "ollama_chat/ollama_tool_calls.ndjson",
+        DONE_TRUE,
+        (
+            *thought("Read."),
+            called("call_x1", "read_file", path="src/é.py", lines=[1, 2.5]),
+            called("call_x2", "now"),
+            counted(161, 44),
+            TOOL_USE,
+        ),
+    ),
+    Recording("ollama_chat/ollama_length.ndjson", DONE_TRUE, (*said("One", " two"), counted(12, 2), LENGTH)),
+]
+recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
+
+
+def test_every_recording_is_played() -> None:
+    assert recorded_in("ollama_chat") == {recording.path for recording in RECORDED}
+
+
+@pytest.mark.prop("core-15")
+@recorded
+def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
+    assert play(ollama, [recording.raw]) == Outcome(recording.events)
+
+
+@pytest.mark.prop("core-15")
+@recorded
+def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
+    assert_cuts_change_nothing(ollama, recording.raw)
+
+
+@pytest.mark.prop("core-28")
+@recorded
+def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
+    assert_complete_only_after(ollama, recording.raw, recording.terminal)
+
+
+def line(done: Any = False, **message: Any) -> dict[str, Any]:
+    return {"model": "m", "message": {"role": "assistant", **message}, "done": done}
+
+
+def call(name: str = "f", arguments: Any = None, **more: Any) -> dict[str, Any]:
+    return line(content="", tool_calls=[{"function": {"name": name, "arguments": arguments or {}}, **more}])
+
+
+HI = line(content="Hi")
+DONE = line(True, content="") | {"done_reason": "stop", "prompt_eval_count": 3, "eval_count": 2}
+COUNTED = counted(3, 2)
+
+COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
+    "done": ([HI, DONE], (*said("Hi"), COUNTED, STOP)),
+    "done with the last text": ([DONE | line(True, content="Hi")], (*said("Hi"), COUNTED, STOP)),
+    "done and no reason": ([HI, line(True)], (*said("Hi"), counted(), STOP)),
+    "done and no message": ([HI, {"done": True}], (*said("Hi"), counted(), STOP)),
+    "done and an unknown reason": ([HI, DONE | {"done_reason": "unload"}], (*said("Hi"), COUNTED, STOP)),
+    "done and a reason that is no text": ([HI, DONE | {"done_reason": 7}], (*said("Hi"), COUNTED, STOP)),
+    "an empty answer": ([DONE], (COUNTED, STOP)),
+    "length": ([HI, DONE | {"done_reason": "length"}], (*said("Hi"), COUNTED, LENGTH)),
+    "senseless usage": ([DONE | {"prompt_eval_count": -1, "eval_count": "9"}], (counted(), STOP)),
+    "a prompt that was cached has no count": ([line(True) | {"eval_count": 2}], (counted(0, 2), STOP)),
+    "null message": ([HI, {"message": None, "done": False}, DONE], (*said("Hi"), COUNTED, STOP)),
+    "null fields": ([line(content=None, thinking=None, tool_calls=None), HI, DONE], (*said("Hi"), COUNTED, STOP)),
+    "unknown fields": ([line(content="Hi", x=1) | {"y": {}}, {}, DONE], (*said("Hi"), COUNTED, STOP)),
+    "thoughts and text at once": (
+        [line(thinking="Hm", content="Hi"), DONE],
+        (*thought("Hm"), *said("Hi"), COUNTED, STOP),
+    ),
+    "null error": ([HI | {"error": None}, DONE], (*said("Hi"), COUNTED, STOP)),
+    "blank lines": ([HI, "", " ", DONE], (*said("Hi"), COUNTED, STOP)),
+    "whatever follows the end": ([HI, DONE, "garbage", HI], (*said("Hi"), COUNTED, STOP)),
+    "a call": ([call("f", {"x": 1}, id="a"), DONE], (called("a", "f", x=1), COUNTED, TOOL_USE)),
+    "a call in the last line": ([DONE | call("f", id="a") | {"done": True}], (called("a", "f"), COUNTED, TOOL_USE)),
+    "calls without ids": (
+        [call("f"), call("g"), DONE],
+        (called("call_0", "f"), called("call_1", "g"), COUNTED, TOOL_USE),
+    ),
+    "calls in one line": (
+        [line(tool_calls=[{"function": {"name": name}} for name in "fg"]), DONE],
+        (called("call_0", "f"), called("call_1", "g"), COUNTED, TOOL_USE),
+    ),
+    "arguments as text": ([call("f", '{"x": "é"}', id="a"), DONE], (called("a", "f", x="é"), COUNTED, TOOL_USE)),
+    "null arguments": (
+        [line(tool_calls=[{"id": "a", "function": {"name": "f", "arguments": None}}]), DONE],
+        (called("a", "f"), COUNTED, TOOL_USE),
+    ),
+    "a call before the token limit": ([call("f"), DONE | {"done_reason": "length"}], (COUNTED, LENGTH)),
+    "a call after text": ([HI, call("f", id="a"), DONE], (*said("Hi"), called("a", "f"), COUNTED, TOOL_USE)),
+}
+
+
+@pytest.mark.prop("core-28")
+@pytest.mark.parametrize(("lines", "events"), COMPLETE.values(), ids=COMPLETE)
+def test_an_answer_that_ends_well_gives_its_events_and_one_finish(
+    lines: list[Any], events: tuple[ProviderEvent, ...]
+) -> None:
+    assert play(ollama, [ndjson(*lines)]) == Outcome(events)
+
+
+def test_one_object_without_a_line_end_is_a_whole_answer() -> None:
+    assert play(ollama, [ndjson(DONE | line(True, content="Hi"))[:-1]]) == Outcome((*said("Hi"), COUNTED, STOP))
+
+
+BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError], str]] = {
+    "nothing at all": ([], (), IncompleteAnswer, "ended before"),
+    "text without an end": ([HI], said("Hi"), IncompleteAnswer, "ended before"),
+    "a call without an end": ([call("f")], (), IncompleteAnswer, "ended before"),
+    "done of null": ([HI, line(None)], said("Hi"), IncompleteAnswer, "ended before"),
+    "done that is no boolean": ([HI, line("true"), line(1)], said("Hi"), IncompleteAnswer, "ended before"),
+    "a reason without done": ([HI, HI | {"done_reason": "stop"}], said("Hi", "Hi"), IncompleteAnswer, "ended before"),
+    "error at once": ([{"error": "model runner has unexpectedly stopped"}], (), ServerFailed, "unexpectedly stopped"),
+    "error after text": ([HI, {"error": "out of memory"}], said("Hi"), ServerFailed, "out of memory"),
+    "error after a call": ([call("f"), {"error": "out of memory"}], (), ServerFailed, "out of memory"),
+    "error with done": ([HI, DONE | {"error": "no"}], said("Hi"), ServerFailed, "no"),
+    "error as an object": ([{"error": {"message": "no"}}], (), ServerFailed, "no"),
+    "empty error": ([HI, {"error": ""}], said("Hi"), ServerFailed, "reports"),
+    "HTML": (["<!doctype html>", "<html>"], (), MalformedAnswer, "<!doctype html>"),
+    "server-sent events": (["data: {}", ""], (), MalformedAnswer, "data: {}"),
+    "two objects in a line": ([json.dumps(HI) + json.dumps(DONE), HI], (), MalformedAnswer, "not a chat answer"),
+    "an object on two lines": (['{"done":', "true}"], (), MalformedAnswer, "not a chat answer"),
+    "a number": (["1", HI], (), MalformedAnswer, "unexpected shape"),
+    "null": (["null", HI], (), MalformedAnswer, "unexpected shape"),
+    "a list": (["[]", HI], (), MalformedAnswer, "unexpected shape"),
+    "the same key twice": (['{"done":false,"done":true}', HI], (), MalformedAnswer, "same key twice"),
+    "depth": (["[" * 5_000, HI], (), MalformedAnswer, "nested too deeply"),
+    "a tool without a name": ([call("", {}), DONE], (), MalformedAnswer, "name of a tool"),
+    "a tool that is null": ([line(tool_calls=[None]), DONE], (), MalformedAnswer, "name of a tool"),
+    "arguments that are a list": ([call("f", [1]), DONE], (), MalformedAnswer, "not a JSON object"),
+}
+
+
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("eng-7")
+@pytest.mark.parametrize(("lines", "events", "error", "words"), BROKEN.values(), ids=BROKEN)
+def test_an_answer_that_ends_badly_gives_an_error_and_never_a_finish(
+    lines: list[Any], events: tuple[ProviderEvent, ...], error: type[ProviderError], words: str
+) -> None:
+    outcome = play(ollama, [ndjson(*lines)])
+    assert (outcome.events, outcome.error) == (events, error)
+    assert words in outcome.message
+    assert len(outcome.message) < 400
+
+
+@pytest.mark.parametrize("document", hostile_arguments.values(), ids=hostile_arguments)
+@pytest.mark.parametrize("as_text", [False, True], ids=["as an object", "as text"])
+def test_arguments_that_two_parsers_could_read_differently_are_refused(document: str, as_text: bool) -> None:
+    value = json.dumps(document) if as_text else document
+    head = '{"message":{"tool_calls":[{"function":{"name":"f","arguments":'
+    outcome = play(ollama, [ndjson(f'{head}{value}}}}}]}},"done":true}}', HI)])
+    if document == "null" and not as_text:
+        assert outcome.events[0] == called("call_0", "f")  # no arguments at all
+    else:
+        assert (outcome.events, outcome.error) == ((), MalformedAnswer)
+
+
+def test_an_answer_with_too_many_calls_is_refused() -> None:
+    assert len(play(ollama, [ndjson(*[call()] * MAX_CALLS, DONE)]).events) == MAX_CALLS + 2
+    outcome = play(ollama, [ndjson(*[call()] * (MAX_CALLS + 1), DONE)])
+    assert (outcome.events, outcome.error) == ((), MalformedAnswer)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["f", "read_file"]), arguments), min_size=1, max_size=4), st.booleans())
+def test_any_calls_arrive_exactly_and_in_order(calls: list[tuple[str, dict[str, Any]]], as_text: bool) -> None:
+    lines = [
+        call(name, json.dumps(values) if as_text else values, id=f"id{number}")
+        for number, (name, values) in enumerate(calls)
+    ]
+    expected = [called(f"id{number}", name, **values) for number, (name, values) in enumerate(calls)]
+    assert play(ollama, [ndjson(*lines, DONE)]) == Outcome((*expected, COUNTED, TOOL_USE))
+
+
+def test_what_the_model_works_on_counts_as_progress() -> None:
+    answer = ollama()
+    sizes = [answer.size]
+    for frame in (line(content=""), HI, line(thinking="Hmm"), call("f", {"x": 1}), {}, DONE):
+        list(answer.feed(ndjson(frame)))
+        sizes.append(answer.size)
+    assert sizes == [0, 0, 2, 5, 5 + len('{"x": 1}'), 13, 13]
+
+
+# Encoding
+
+IMAGE = Image("image/png", b"\x89PNG\r\n\x1a\n\x00")
+CALL = ToolCall("c1", "read", {"path": "é.py", "n": [1, None, 2.5]})
+WIRE_CALL = {"id": "c1", "function": {"name": "read", "arguments": {"path": "é.py", "n": [1, None, 2.5]}}}
+
+ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
+    "system": (Message.system("Be brief."), [{"role": "system", "content": "Be brief."}]),
+    "user": (Message.user("Hi"), [{"role": "user", "content": "Hi"}]),
+    "user in parts": (Message.user("a", "b\n"), [{"role": "user", "content": "ab\n"}]),
+    "image between texts": (
+        Message.user("See", IMAGE, "that"),
+        [{"role": "user", "content": "Seethat", "images": [base64.b64encode(IMAGE.data).decode()]}],
+    ),
+    "assistant": (Message(Role.ASSISTANT, (Text("Yes"),)), [{"role": "assistant", "content": "Yes"}]),
+    "thoughts": (
+        Message(Role.ASSISTANT, (Reasoning("Hm"), Text("Yes"))),
+        [{"role": "assistant", "content": "Yes", "thinking": "Hm"}],
+    ),
+    "text and call": (
+        Message(Role.ASSISTANT, (Text("Let me see."), CALL)),
+        [{"role": "assistant", "content": "Let me see.", "tool_calls": [WIRE_CALL]}],
+    ),
+    "call alone": (
+        Message(Role.ASSISTANT, (CALL,)),
+        [{"role": "assistant", "content": "", "tool_calls": [WIRE_CALL]}],
+    ),
+    "results": (
+        Message(Role.TOOL, (ToolResult("c1", "read", "x = 1"), ToolResult("c2", "read", "no", is_error=True))),
+        [
+            {"role": "tool", "content": "x = 1", "tool_name": "read", "tool_call_id": "c1"},
+            {"role": "tool", "content": "no", "tool_name": "read", "tool_call_id": "c2"},
+        ],
+    ),
+}
+
+
+@pytest.mark.prop("core-12")
+@pytest.mark.parametrize(("message", "wire"), ENCODED.values(), ids=ENCODED)
+def test_each_kind_of_part_has_its_place_in_the_request(message: Message, wire: list[dict[str, Any]]) -> None:
+    assert encode(ChatRequest("m", (message,)))["messages"] == wire
+
+
+@pytest.mark.prop("core-14")
+def test_a_request_has_the_required_fields_and_forbids_to_cut_the_prompt() -> None:
+    assert encode(ChatRequest("m", (Message.user("Hi"),))) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "truncate": False,
+    }
+
+
+@pytest.mark.prop("core-14")
+def test_limits_are_options_and_are_sent_only_when_they_are_set() -> None:
+    request = ChatRequest("m", (Message.user("Hi"),), max_tokens=7, temperature=0.0)
+    body = encode(request, num_ctx=8192, keep_alive="5m")
+    assert body["options"] == {"num_ctx": 8192, "num_predict": 7, "temperature": 0.0}
+    assert body["keep_alive"] == "5m"
+
+
+@pytest.mark.prop("core-14")
+def test_the_official_types_accept_a_request_with_everything() -> None:
+    tool = ToolSpec("read", "Read a file", {"type": "object", "properties": {"path": {"type": "string"}}})
+    request = ChatRequest("m", tuple(message for message, _ in ENCODED.values()), (tool,), 7, 0.5)
+    body = encode(request, num_ctx=8192, keep_alive="5m")
+    official = OfficialRequest(**body)
+    assert official.model_dump(exclude_none=True)["messages"] == body["messages"]
+    assert official.options == body["options"]
+    assert official.tools
+    assert official.tools[0].model_dump(exclude_none=True)["function"]["name"] == "read"
+
+
+def decoded(wire: list[dict[str, Any]]) -> list[Message]:
+    """The messages that a server reads out of a request."""
+    messages: list[Message] = []
+    for item in wire:
+        if item["role"] == "tool":
+            result = ToolResult(item["tool_call_id"], item["tool_name"], item["content"])
+            messages.append(Message(Role.TOOL, (result,)))
+            continue
+        parts: list[Any] = [Text(item["content"])]
+        parts += [Reasoning(item["thinking"])] if "thinking" in item else []
+        parts += [Image("image/png", base64.b64decode(data)) for data in item.get("images", [])]
+        for entry in item.get("tool_calls", []):
+            parts.append(ToolCall(entry["id"], entry["function"]["name"], entry["function"]["arguments"]))
+        messages.append(Message(Role(item["role"]), tuple(parts)))
+    return messages
+
+
+def canonical(messages: list[Message]) -> list[Any]:
+    """Messages as far as this wire can tell them apart: the parts of a kind are together, images have no type."""
+    lines: list[Any] = []
+    for message in messages:
+        if message.role is Role.TOOL:
+            lines += message.parts
+            continue
+        lines.append(
+            (
+                message.role,
+                message.text,
+                "".join(part.text for part in message.parts if isinstance(part, Reasoning)),
+                [part.data for part in message.parts if isinstance(part, Image)],
+                [part for part in message.parts if isinstance(part, ToolCall)],
+            )
+        )
+    return lines
+
+
+@pytest.mark.prop("core-12")
+@settings(max_examples=100, deadline=None)
+@given(conversations)
+def test_any_conversation_survives_the_way_to_the_server(messages: list[Message]) -> None:
+    wire = json.loads(json.dumps(encode(ChatRequest("m", tuple(messages)))))["messages"]
+    assert canonical(decoded(wire)) == canonical(messages)
+
+
+@pytest.mark.prop("core-13")
+@settings(max_examples=100, deadline=None)
+@given(st.lists(tool_specs, min_size=1, max_size=4))
+def test_any_tool_survives_the_way_to_the_server(tools: list[ToolSpec]) -> None:
+    wire = json.loads(json.dumps(encode(ChatRequest("m", (Message.user("Hi"),), tools=tuple(tools)))))["tools"]
+    assert [tool["type"] for tool in wire] == ["function"] * len(tools)
+    assert [ToolSpec(**tool["function"]) for tool in wire] == tools

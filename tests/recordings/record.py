@@ -1,0 +1,94 @@
+"""Records what the real llama.cpp sends with the real model, byte for byte: python -m tests.recordings.record
+
+The other recordings are written by hand, after the documentation and the source of the servers in their names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.real_model import fetch
+
+HERE = Path(__file__).parent / "openai_chat"
+# ChatML as SmolLM2 was trained with, and tools in the words that llama.cpp knows how to read back.
+TOOLS_TEMPLATE = """\
+{%- if tools %}
+{{- "<|im_start|>system\\nYou may call these functions:\\n<tools>" }}
+{%- for tool in tools %}{{ "\\n" }}{{ tool | tojson }}{% endfor %}
+{{- "\\n</tools>\\nFor each call, write a JSON object within <tool_call></tool_call> tags:\\n<tool_call>\\n" }}
+{{- '{"name": <function-name>, "arguments": <args-json-object>}' }}{{ "\\n</tool_call><|im_end|>\\n" }}
+{%- endif %}
+{%- for message in messages %}
+{%- if message.role == "tool" %}
+{{- "<|im_start|>user\\n<tool_response>\\n" + message.content + "\\n</tool_response><|im_end|>\\n" }}
+{%- else %}
+{{- "<|im_start|>" + message.role }}
+{%- if message.content %}{{ "\\n" + message.content }}{% endif %}
+{%- for call in message.tool_calls or [] %}
+{{- '\\n<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}{{ call.function.arguments | tojson }}
+{{- "}\\n</tool_call>" }}
+{%- endfor %}
+{{- "<|im_end|>\\n" }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ "<|im_start|>assistant\\n" }}{% endif %}
+"""
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "read_file",
+        "description": "Read a file",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    },
+}
+REQUESTS: dict[str, dict[str, Any]] = {
+    "llama_cpp_text": {"messages": [{"role": "user", "content": "What is the capital of France?"}]},
+    "llama_cpp_length": {"messages": [{"role": "user", "content": "Count from one to ten."}], "max_tokens": 4},
+    "llama_cpp_unicode": {
+        "messages": [{"role": "user", "content": "Repeat exactly: 😀 漢字 é"}],
+        "response_format": {"type": "json_schema", "json_schema": {"schema": {"const": "😀 漢字 é"}}},
+    },
+    "llama_cpp_tool_calls": {
+        "messages": [{"role": "user", "content": "Read the file main.py"}],
+        "tools": [TOOL],
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+    },
+}
+
+
+def main() -> None:
+    """Overwrite the recordings of llama.cpp."""
+    model = fetch()
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    llama: Any = importlib.import_module("xllamacpp")
+    params = llama.CommonParams()
+    params.model.path = str(model)
+    params.model_alias = {"smollm2"}
+    params.hostname, params.port = "127.0.0.1", _free_port()
+    params.n_ctx, params.n_parallel, params.n_gpu_layers = 2048, 1, 0
+    params.use_jinja, params.chat_template = True, TOOLS_TEMPLATE
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    server = llama.Server(params)
+    for name, request in REQUESTS.items():
+        body = {"temperature": 0, "stream": True, "stream_options": {"include_usage": True}, **request}
+        url = f"http://127.0.0.1:{params.port}/v1/chat/completions"
+        with httpx.stream("POST", url, json=body, timeout=60) as answer:
+            (HERE / f"{name}.sse").write_bytes(b"".join(answer.iter_raw()))
+    del server
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    main()
