@@ -49,9 +49,9 @@ class App:
 
     @cached_property
     def registry(self) -> Registry:
-        from ollm_lsp.providers.registry import Registry, build
+        from ollm_lsp.providers.registry import Registry, build, load
 
-        return Registry(partial(build, state=self.state))
+        return Registry(partial(build, state=self.state), load=load)
 
     def narrow(self, editor: Mapping[str, Any], folders: Sequence[Path]) -> None:
         self._editor, self._folders = editor, folders

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ollm_lsp.core.errors import SettingsError
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.settings.resolved import ProviderSettings
 
 Build: TypeAlias = "Callable[[ProviderSettings], Provider]"
+Load: TypeAlias = "Callable[[ProviderSettings], None]"
 
 
 @dataclass(slots=True)
@@ -29,9 +32,10 @@ class _Entry:
 class Registry:
     """Providers by name, each built when it is first used."""
 
-    def __init__(self, build: Build, default: str | None = None) -> None:
+    def __init__(self, build: Build, default: str | None = None, load: Load = lambda _: None) -> None:
         self.default = default
         self._build = build
+        self._load = load
         self._entries: dict[str, _Entry] = {}
         self._retired: list[_Entry] = []
 
@@ -60,10 +64,12 @@ class Registry:
     async def lease(self, name: str | None = None) -> AsyncGenerator[Provider]:
         """Use a provider, the default one without a name. It is not closed while it is used."""
         entry = self._entry(name)
-        if entry.provider is None:
-            entry.provider = self._build(entry.settings)
         entry.users += 1
         try:
+            if entry.provider is None:
+                # In a thread, because HTTP takes long to import; made here, because two may have waited for it.
+                await asyncio.to_thread(self._load, entry.settings)
+                entry.provider = entry.provider or self._build(entry.settings)
             yield entry.provider
         finally:
             entry.users -= 1
@@ -97,9 +103,22 @@ class Registry:
             ) from None
 
 
+def load(settings: ProviderSettings) -> None:
+    """Import the modules of a provider: the slow part of building it."""
+    match settings:
+        case OllamaSettings():
+            import_module("ollm_lsp.providers.ollama")
+        case OpenAISettings():
+            import_module("ollm_lsp.providers.openai")
+        case EmbeddedSettings():
+            import_module("ollm_lsp.providers.embedded")
+        case _:
+            assert_never(settings)
+
+
 def build(settings: ProviderSettings, state: Path) -> Provider:
-    """The provider for its settings; modules are imported when they are needed, because HTTP is slow to import."""
-    # ruff: noqa: PLC0415 (see above)
+    """The provider for its settings."""
+    # ruff: noqa: PLC0415 (see `load`)
     match settings:
         case OllamaSettings():
             from ollm_lsp.providers.ollama import OllamaProvider
