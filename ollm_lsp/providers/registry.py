@@ -76,11 +76,13 @@ class Registry:
             await self._bury()
 
     async def close(self) -> None:
-        for entry in (*self._entries.values(), *self._retired):
+        entries = (*self._entries.values(), *self._retired)
+        self._entries.clear()
+        # What is still being built is closed by its user.
+        self._retired = [entry for entry in entries if entry.provider is None]
+        for entry in entries:
             if entry.provider is not None:
                 await entry.provider.close()
-        self._entries.clear()
-        self._retired.clear()
 
     async def _bury(self) -> None:
         idle = [entry for entry in self._retired if not entry.users]

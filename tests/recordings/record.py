@@ -1,4 +1,6 @@
-"""Records what the real llama.cpp sends with the real model, byte for byte: python -m tests.recordings.record
+"""Records what the real llama.cpp sends with the real model, byte for byte.
+
+Run it with: python -m tests.recordings.record [NAME ...]
 
 The other recordings are written by hand, after the documentation and the source of the servers in their names.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +63,17 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "tool_choice": "required",
         "parallel_tool_calls": False,
     },
+    "llama_cpp_cut_tool_call": {
+        "messages": [{"role": "user", "content": "Read the file main.py"}],
+        "tools": [TOOL],
+        "tool_choice": "required",
+        "max_tokens": 26,
+    },
 }
 
 
 def main() -> None:
-    """Overwrite the recordings of llama.cpp."""
+    """Overwrite the recordings of llama.cpp, or those with the given names."""
     model = fetch()
     os.environ["OMP_WAIT_POLICY"] = "passive"
     llama: Any = importlib.import_module("xllamacpp")
@@ -76,7 +85,8 @@ def main() -> None:
     params.use_jinja, params.chat_template = True, TOOLS_TEMPLATE
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = llama.Server(params)
-    for name, request in REQUESTS.items():
+    for name in sys.argv[1:] or REQUESTS:
+        request = REQUESTS[name]
         body = {"temperature": 0, "stream": True, "stream_options": {"include_usage": True}, **request}
         url = f"http://127.0.0.1:{params.port}/v1/chat/completions"
         with httpx.stream("POST", url, json=body, timeout=60) as answer:
