@@ -58,6 +58,9 @@ class ModelProcess:
             raise
         if port := count_in(answer.get("port")):
             return cls(process, port, key)
+        # It ends by itself now. To kill it meanwhile would hide how.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), END_TIME)
         await _end(process)
         error = str(answer.get("error") or _how(process))
         if "No module named 'xllamacpp'" in error:
@@ -103,9 +106,10 @@ async def _converse(process: Process, order: str) -> dict[str, object]:
 
 async def _end(process: Process) -> None:
     """End the child. It has nothing to save, and while it loads a model it cannot leave by itself."""
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 def _how(process: Process) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from ollm_lsp.lsp.handlers.lifecycle import watch_parent
+from ollm_lsp.lsp.handlers.lifecycle import is_running, watch_parent
 from tests.support.editor import SERVER, Refused, editor, environment
 
 if TYPE_CHECKING:
@@ -82,11 +82,14 @@ async def test_the_server_ends_when_its_editor_is_gone_although_the_pipe_is_open
         assert await server.wait() == 1
 
 
-async def test_a_process_id_of_another_container_does_not_end_the_server() -> None:
+async def test_a_process_id_of_another_container_is_not_watched() -> None:
     unused = next(pid for pid in range(400_000, 4_000_000) if not psutil.pid_exists(pid))
+    assert not is_running(unused)
+    assert not is_running(-1)
+    assert is_running(os.getpid())
     leaving = asyncio.Event()
     await watch_parent(leaving, unused)
-    assert not leaving.is_set()
+    assert leaving.is_set()
 
 
 async def test_input_from_a_device_or_file_works_as_a_pipe_does(tmp_path: Path) -> None:

@@ -375,7 +375,7 @@ def streamed_calls(draw: st.DrawFn) -> tuple[list[Any], list[ToolCall]]:
 
 
 @pytest.mark.prop("eng-5")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(streamed_calls())
 def test_any_calls_in_any_pieces_arrive_exactly_and_in_order(stream: tuple[list[Any], list[ToolCall]]) -> None:
     deltas, calls = stream

@@ -312,7 +312,7 @@ class Registries(RuleBasedStateMachine):
         self.loop.close()
 
 
-Registries.TestCase.settings = settings(max_examples=100, stateful_step_count=20, deadline=None)
+Registries.TestCase.settings = settings(max_examples=100, stateful_step_count=12, deadline=None)
 TestRegistries = Registries.TestCase
 
 

@@ -27,7 +27,8 @@ def initialize(session: Session, params: InitializeParams) -> dict[str, Any]:
     session.folders = folders or ([params.root_uri] if params.root_uri else [])
     session.rpc.phase = Phase.INITIALIZED
     settings.narrow(session, params.initialization_options)
-    if params.process_id is not None and sys.platform != "win32":
+    # Looked at before the answer: an editor that dies right after it must not be taken for one that never was.
+    if params.process_id is not None and is_running(params.process_id):
         session.spawn(watch_parent(session.leaving, params.process_id))
     return initialize_result(session.client)
 
@@ -59,19 +60,24 @@ def set_trace(_session: Session, _params: SetTraceParams) -> None:
 
 
 async def watch_parent(leaving: asyncio.Event, process_id: int) -> None:
-    """Leave when the editor is gone. A process that was never there is in another container: it is not watched."""
-    if not _exists(process_id):
-        return
-    while _exists(process_id):
+    """Leave when the editor is gone."""
+    while is_running(process_id):
         await asyncio.sleep(PARENT_INTERVAL)
     leaving.set()
 
 
-def _exists(process_id: int) -> bool:
+def is_running(process_id: int) -> bool:
+    """Whether there is such a process that can be watched.
+
+    There is none for an editor in another container. On Windows looking would be killing: there the end of the input
+    has to do.
+    """
+    if sys.platform == "win32" or process_id <= 0:
+        return False
     try:
         os.kill(process_id, 0)
     except PermissionError:
         return True
     except (ProcessLookupError, OverflowError):
         return False
-    return process_id > 0
+    return True
