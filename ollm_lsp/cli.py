@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Nobody reads any more; what is still buffered must not fail at exit.
+        sys.stdout = None
+        return 1
+
+
+def _run(arguments: list[str]) -> int:
     # `--stdio` is what some editors add of their own accord.
     if [word for word in arguments if word != "--stdio"] in ([], ["serve"]):
         return _serve(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -23,7 +24,9 @@ def structure(value: Any, kind: type[Params]) -> Params:
     try:
         return converter().structure({} if value is None else value, kind)
     except Exception as error:  # noqa: BLE001 (cattrs raises whatever a hook raised)
-        raise InvalidParams("; ".join(cattrs.transform_error(error, path="params"))) from None
+        reasons = "; ".join(cattrs.transform_error(error, path="params"))
+        # Clients know the fields in camelCase.
+        raise InvalidParams(re.sub(r"_([a-z])", lambda letter: letter[1].upper(), reasons)) from None
 
 
 @lru_cache(maxsize=1)

@@ -57,6 +57,10 @@ class Rpc(JsonRPCProtocol):
         features = cast("dict[str, Any]", self.fm.features)  # pyright: ignore[reportUnknownMemberType] (untyped there)
         features[method] = handler
 
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """What is being answered right now."""
+        return [future for future in self._request_futures.values() if isinstance(future, asyncio.Task)]
+
     def receive(self, body: bytes) -> None:
         """Take one message. Whatever it is, the server goes on, and a request gets its answer."""
         try:

@@ -106,9 +106,17 @@ def register(rpc: Rpc, session: Session) -> None:
     """Connect every method with its handler."""
     rpc.handle("$/cancelRequest", protocol.CancelParams, lambda _: None)  # pygls looks at it before the handlers
     for method, (params, handler) in AT_ONCE.items():
-        rpc.handle(method, params, partial(handler, session))
+        rpc.handle(method, params, partial(_guard_now, handler, session))
     for method, (params, handler) in IN_TASKS.items():
         rpc.handle(method, params, partial(_guard, handler, session))
+
+
+def _guard_now(handler: Callable[[Session, Any], Any], session: Session, params: Any) -> Any:
+    """Run a handler at once; an exception becomes the error of its one message."""
+    try:
+        return handler(session, params)
+    except Exception as error:  # noqa: BLE001 (whatever it is, its request gets its answer)
+        raise _failure(error) from None
 
 
 async def _guard(handler: Callable[[Session, Any], Any] | str, session: Session, params: Any) -> Any:
@@ -117,19 +125,23 @@ async def _guard(handler: Callable[[Session, Any], Any] | str, session: Session,
         # In a thread: the first chat imports a lot, and other requests shall not wait for it.
         loaded = await asyncio.to_thread(_load, handler) if isinstance(handler, str) else handler
         return await loaded(session, params)
-    except JsonRpcException:
-        raise
-    except Exception as error:
-        from ollm_lsp.core.errors import InternalError, OllmError  # noqa: PLC0415 (start-up time)
-        from ollm_lsp.lsp.to_wire import rpc_error  # noqa: PLC0415
+    except Exception as error:  # noqa: BLE001 (whatever it is, its request gets its answer)
+        raise _failure(error) from None
 
-        if isinstance(error, OllmError):
-            if isinstance(error, InternalError):
-                logger.exception("A request failed")
-            raise rpc_error(error) from None
-        logger.exception("A request failed")
-        remedy = "Please report it, with the server's log."
-        raise rpc_error(InternalError(f"Unexpected {type(error).__name__}.", remedy=remedy)) from None
+
+def _failure(error: Exception) -> JsonRpcException:
+    """What the client hears of an exception: a code, a message and a remedy, never a traceback."""
+    if isinstance(error, JsonRpcException):
+        return error
+    from ollm_lsp.core.errors import InternalError, OllmError  # noqa: PLC0415 (start-up time)
+    from ollm_lsp.lsp.to_wire import rpc_error  # noqa: PLC0415
+
+    if not isinstance(error, OllmError) or isinstance(error, InternalError):
+        logger.error("A message could not be handled", exc_info=error)
+    if isinstance(error, OllmError):
+        return rpc_error(error)
+    remedy = "Please report it, with the server's log."
+    return rpc_error(InternalError(f"Unexpected {type(error).__name__}.", remedy=remedy))
 
 
 def _load(name: str) -> Callable[[Session, Any], Any]:

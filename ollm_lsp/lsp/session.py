@@ -45,10 +45,11 @@ class Services(Protocol):
 class Work:
     """Something that runs for a request and that the user can stop by the progress' cancel button."""
 
-    def __init__(self) -> None:
+    def __init__(self, token: Token | None) -> None:
         task = asyncio.current_task()
         if task is None:
             raise AssertionError("work is done by a task")
+        self.token = token
         self.task = task
         self._stopped = False
 
@@ -72,9 +73,11 @@ class Session:
         self.documents = Documents(self.client.encoding)
         self.folders: list[str] = []
         self.editor_options: dict[str, Any] = {}
+        """As `initialize` brought them; what the editor is asked for later goes over them."""
         self.leaving = asyncio.Event()
         self.exit_status = 1
-        self._working: dict[Token, Work] = {}
+        self.narrowing: asyncio.Task[None] | None = None
+        self._working: list[Work] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._conversations: Conversations | None = None
         self._told: tuple[Problem, ...] = ()
@@ -90,9 +93,13 @@ class Session:
 
     async def settings(self) -> Resolution:
         """The settings as they are now. New problems are shown to the user once."""
+        if self.narrowing is not None:
+            # What the editor is about to narrow must not be used before.
+            await asyncio.wait([self.narrowing])
         resolution = await self.services.settings()
         for problem in resolution.problems:
-            if problem not in self._told:
+            # Of a file that cannot be read at all, the chat itself tells.
+            if problem not in self._told and problem != resolution.broken:
                 self.rpc.notify("window/showMessage", {"type": 2, "message": f"ollm: {problem}"})
         self._told = resolution.problems
         return resolution
@@ -100,21 +107,21 @@ class Session:
     @contextmanager
     def work(self, token: Token | None) -> Generator[tuple[WorkDone, Work]]:
         """Run something that takes time: it has a progress, it can be stopped, and the status shows it."""
-        work = Work()
         progress = WorkDone(self.rpc, token, may_create=self.client.progress)
-        key = progress.token if progress.token is not None else id(work)
-        self._working[key] = work
+        work = Work(progress.token)
+        self._working.append(work)
         self.tell_status()
         try:
             yield progress, work
         finally:
-            del self._working[key]
+            self._working.remove(work)
             self.tell_status()
 
     def stop(self, token: Token) -> None:
         """The cancel button of a progress was pressed."""
-        if work := self._working.get(token):
-            work.stop()
+        for work in self._working:
+            if work.token == token:
+                work.stop()
 
     def spawn(self, coroutine: Any) -> None:
         """Run something in the background until the session ends."""
@@ -131,11 +138,11 @@ class Session:
 
     async def stop_all(self) -> None:
         """End everything that runs, and wait until its resources are released."""
-        tasks = [*(work.task for work in self._working.values()), *self._tasks]
         current = asyncio.current_task()
+        tasks = [task for task in (*self.rpc.tasks(), *self._tasks) if task is not current]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*(task for task in tasks if task is not current), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def new_id() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 _DRIVE = re.compile(r"^/([A-Za-z]):")
 
@@ -20,14 +20,19 @@ def key(uri: str) -> str:
 
 
 def display_path(uri: str) -> str:
-    """The path that people know a document by; for other schemes than `file` the address itself."""
-    parts = urlsplit(uri)
-    if parts.scheme.lower() != "file":
+    """The path that people know a document by; for other schemes than `file` the address itself. It never raises.
+
+    Taken apart by hand: what a parser would take for a query or a fragment is part of many file names.
+    """
+    scheme, _, rest = uri.partition(":")
+    if scheme.lower() != "file":
         return unquote(uri)
-    path = unquote(parts.path)
+    _, slash, path = rest.removeprefix("//").partition("/") if rest.startswith("//") else ("", "", rest)
+    path = slash + unquote(path)
     return path[1:] if _DRIVE.match(path) else path
 
 
 def folder(uri: str) -> Path | None:
     """A workspace folder as a path, when it is on this machine."""
-    return Path(display_path(uri)) if uri.lower().startswith("file:") else None
+    path = display_path(uri)
+    return Path(path) if uri.lower().startswith("file:") and "\0" not in path else None

@@ -49,6 +49,8 @@ def _serve(order: dict[str, Any]) -> tuple[Any, int]:
     params.hostname = "127.0.0.1"
     params.api_keys = [order["key"]]
     params.n_ctx, params.n_parallel, params.n_gpu_layers = order["context"], 1, 0
+    # Between two batches the server looks whether its client is still there.
+    params.n_batch = params.n_ubatch = 128
     params.use_jinja = True
     params.webui = False
     # Small models wander off at the library's default temperature.

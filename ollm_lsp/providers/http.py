@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
@@ -124,8 +124,8 @@ class Endpoint:
             raise self._timed_out(silence) from None
         answer = Answer(framer, decoder)
         size = 0
+        chunks = cast("AsyncGenerator[bytes]", response.aiter_raw())
         try:
-            chunks = response.aiter_raw()
             while not answer.finished:
                 chunk = await self._next(chunks, deadline, silence)
                 for event in answer.feed(chunk) if chunk is not None else self._close(answer, response):
@@ -140,6 +140,7 @@ class Endpoint:
                         remedy="Ask for a shorter answer, or choose another model.",
                     )
         finally:
+            await chunks.aclose()
             await response.aclose()
 
     async def _next(self, chunks: AsyncIterator[bytes], deadline: float, silence: str) -> bytes | None:

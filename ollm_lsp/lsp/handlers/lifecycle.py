@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.lsp.capabilities import ClientCapabilities, initialize_result
 from ollm_lsp.lsp.documents import Documents
 from ollm_lsp.lsp.handlers import settings
@@ -26,7 +27,8 @@ def initialize(session: Session, params: InitializeParams) -> dict[str, Any]:
     folders = [folder.uri for folder in params.workspace_folders or ()]
     session.folders = folders or ([params.root_uri] if params.root_uri else [])
     session.rpc.phase = Phase.INITIALIZED
-    settings.narrow(session, params.initialization_options)
+    session.editor_options = object_in(params.initialization_options)
+    settings.narrow(session, session.editor_options)
     # Looked at before the answer: an editor that dies right after it must not be taken for one that never was.
     if params.process_id is not None and is_running(params.process_id):
         session.spawn(watch_parent(session.leaving, params.process_id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +22,25 @@ logger = logging.getLogger(__name__)
 def narrow(session: Session, editor: Any) -> None:
     """Take settings over from the editor; `clientCapabilities` is no setting."""
     options = {key: value for key, value in object_in(editor).items() if key != "clientCapabilities"}
-    session.editor_options = options
     session.services.narrow(options, [path for uri in session.folders if (path := uris.folder(uri)) is not None])
 
 
 async def reload(session: Session) -> None:
     """Get the editor's settings anew and tell the client what follows from them."""
     if session.client.configuration:
-        try:
-            answer = await session.rpc.ask(
-                "workspace/configuration", {"items": [{"section": "ollm"}]}, timeout=ANSWER_TIME
-            )
-        except (TimeoutError, JsonRpcException) as error:
-            logger.info("The client does not tell its settings (%s).", type(error).__name__)
-        else:
-            if sections := list_in(answer):
-                narrow(session, {**session.editor_options, **object_in(sections[0])})
+        session.narrowing = asyncio.ensure_future(_ask_editor(session))
     resolution = await session.settings()
     session.tell_status(model=str(resolution.settings.model))
+
+
+async def _ask_editor(session: Session) -> None:
+    try:
+        answer = await session.rpc.ask("workspace/configuration", {"items": [{"section": "ollm"}]}, timeout=ANSWER_TIME)
+    except (TimeoutError, JsonRpcException) as error:
+        logger.info("The client does not tell its settings (%s).", type(error).__name__)
+        return
+    for section in list_in(answer)[:1]:
+        narrow(session, {**session.editor_options, **object_in(section)})
 
 
 async def did_change_configuration(session: Session, params: DidChangeConfigurationParams) -> None:

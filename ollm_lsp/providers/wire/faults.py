@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ServerFailed
+from ollm_lsp.settings.secrets import redactor
 
 EXCERPT = 200
 MAX_CALLS = 128
@@ -11,6 +12,8 @@ MAX_CALLS = 128
 
 def excerpt(text: str) -> str:
     """The beginning of somebody else's text on one line, without control characters."""
+    # Before the cut: half a key is not recognised as one.
+    text = redactor.redact(text[: EXCERPT * 20])
     shown = "".join(character if character.isprintable() else " " for character in text[:EXCERPT])
     return " ".join(shown.split()) + ("…" if len(text) > EXCERPT else "")
 
