@@ -95,10 +95,12 @@ class EmbeddedProvider:
     async def models(self) -> Sequence[ModelInfo]:
         own = self._settings.model_path
         name = own.stem if own else model_file.MODEL_NAME
+        if own is not None:
+            self._check_file()
         try:
             size = self._model.stat().st_size
         except OSError:
-            size = None if own else model_file.FILE_SIZE
+            size = model_file.FILE_SIZE
         return [ModelInfo(ModelId(self.name, name), await self.capabilities(name), size)]
 
     async def close(self) -> None:
@@ -150,11 +152,7 @@ class EmbeddedProvider:
             raise _stopped("was ended")
 
     async def _launch(self) -> None:
-        if not self._model.is_file():
-            raise SettingsError(
-                f"There is no model file {self._model}.",
-                remedy=f"Correct providers.{self.name}.modelPath in ~/.ollm/config.yaml, or remove it to use SmolLM2.",
-            )
+        self._check_file()
         settings = self._settings
         process = await ModelProcess.launch(
             self._model, context=settings.context_window, threads=settings.threads, log=self._log
@@ -166,6 +164,13 @@ class EmbeddedProvider:
             limits=settings.limits,
         )
         self._running = _Running(process, OpenAIProvider(address))
+
+    def _check_file(self) -> None:
+        if not self._model.is_file():
+            raise SettingsError(
+                f"There is no model file {self._model}.",
+                remedy=f"Correct providers.{self.name}.modelPath in ~/.ollm/config.yaml, or remove it to use SmolLM2.",
+            )
 
     def _leave_when_idle(self) -> None:
         if self._active or self._running is None:

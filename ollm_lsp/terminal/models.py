@@ -45,7 +45,7 @@ def _show(screen: Screen, result: Any) -> Exit:
         for line in table([_HEAD, *map(_row, models)]):
             screen.line(line)
     elif not errors:
-        screen.note("There are no models. `ollm-lsp models pull NAME` gets one.")
+        screen.note("There are no models. `ollm-lsp doctor` tells what is missing.")
     for error in errors:
         name, message = error.text("provider"), error.text("message")
         screen.error(f"{name}: {message}" if name else message, error.text("remedy"))

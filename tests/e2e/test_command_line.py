@@ -78,6 +78,14 @@ async def test_the_doctor_is_content_with_the_defaults(real_model_path: Path, tm
     assert "chosen: embedded:smollm2" in stdout
 
 
+async def test_the_doctor_misses_a_model_file_that_is_not_there(tmp_path: Path) -> None:
+    settings = f"providers: {{embedded: {{type: embedded, modelPath: '{tmp_path}/none.gguf'}}}}\n"
+    status, stdout, _ = await run(environment(tmp_path, settings), "doctor")
+    assert status == 1
+    assert "none.gguf" in stdout
+    assert "modelPath" in stdout
+
+
 async def test_models_lists_what_there_is_and_says_what_is_down(tmp_path: Path) -> None:
     settings = "providers: {ollama: {type: ollama, baseUrl: 'http://127.0.0.1:9'}}\n"
     status, stdout, stderr = await run(environment(tmp_path, settings), "models", "list")
