@@ -138,8 +138,11 @@ def test_a_chat_that_fails_frees_its_conversation(failure: type[BaseException]) 
 
 
 def test_another_conversation_may_answer_at_the_same_time() -> None:
-    with Conversation("a").answering(), Conversation("b").answering():
-        pass
+    held, other = Conversation("a"), Conversation("b")
+    with held.answering(), other.answering():
+        for busy in (held, other):
+            with pytest.raises(Busy), busy.answering():
+                raise AssertionError("a second chat in one conversation")
 
 
 def test_conversations_are_found_again_by_their_id() -> None:

@@ -414,6 +414,7 @@ async def test_a_language_server_that_is_killed_takes_its_model_with_it(
         server.kill()
         await server.wait()
     await become(lambda: not _is_host(child))
+    assert not _is_host(child)
 
 
 async def test_a_state_directory_that_cannot_be_written_costs_only_the_log(
