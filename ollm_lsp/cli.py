@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # Nobody reads any more; what is still buffered must not fail at exit.
-        sys.stdout = None
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 

@@ -101,6 +101,16 @@ async def test_schema_and_version_are_printed(tmp_path: Path) -> None:
     assert await run(environment(tmp_path), "--version") == (0, f"ollm-lsp {__version__}\n", "")
 
 
+@pytest.mark.parametrize("arguments", ["schema", "doctor", "--help"])
+async def test_a_reader_that_has_left_is_no_reason_for_a_traceback(tmp_path: Path, arguments: str) -> None:
+    environ = {key: value for key, value in environment(tmp_path).items() if key != "PYTHONUNBUFFERED"}
+    process = await asyncio.create_subprocess_exec(
+        "/bin/sh", "-c", f"'{COMMAND}' {arguments} | true", stderr=asyncio.subprocess.PIPE, env=environ
+    )
+    _, stderr = await process.communicate()
+    assert stderr == b""
+
+
 @pytest.mark.parametrize("arguments", [["nonsense"], ["models", "explode"], ["chat", "--model"]])
 async def test_a_wrong_command_line_is_explained(tmp_path: Path, arguments: list[str]) -> None:
     status, stdout, stderr = await run(environment(tmp_path), *arguments)
