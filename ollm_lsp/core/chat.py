@@ -16,6 +16,7 @@ from ollm_lsp.core.events import (
     Finished,
     FinishReason,
     ReasoningDelta,
+    ReasoningSigned,
     Started,
     TextDelta,
     ToolCalled,
@@ -25,7 +26,7 @@ from ollm_lsp.core.events import (
     Warned,
 )
 from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tokens import check_fit
+from ollm_lsp.core.tokens import DEFAULT_LIMIT, check_fit
 from ollm_lsp.core.turn import Turn
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.conversation import Conversation
     from ollm_lsp.core.messages import Message
-    from ollm_lsp.core.model import ModelId
+    from ollm_lsp.core.model import Capabilities, ModelId
     from ollm_lsp.core.ports import Provider, Sink
 
 
@@ -47,7 +48,11 @@ class Question:
     messages: tuple[Message, ...]
     input: tuple[Message, ...]
     tokens: int
-    limit: int
+    capabilities: Capabilities
+
+    @property
+    def limit(self) -> int:
+        return self.capabilities.context_window or DEFAULT_LIMIT
 
 
 @asynccontextmanager
@@ -118,10 +123,11 @@ class Chat:
 
     async def _take(self, turn: Turn, question: Question, number: int) -> None:
         """One turn: ask the model once and pass on what it says."""
+        request = ChatRequest(self._model.name, question.messages)
+        request.check(question.capabilities)
         if warning := check_fit(question.tokens, question.limit):
             self._sink.emit(warning)
         self._sink.emit(TurnStarted(number))
-        request = ChatRequest(self._model.name, question.messages)
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
                 turn.add(event)
@@ -132,6 +138,8 @@ class Chat:
                         cost = self._provider.cost(self._model.name, usage)
                         filled = usage.input_tokens + usage.output_tokens
                         self._sink.emit(UsageChanged(usage, cost, filled, question.limit))
+                    case ReasoningSigned():
+                        pass  # for the history alone
                     case Finished():
                         return
                     case _:

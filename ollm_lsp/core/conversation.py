@@ -57,9 +57,10 @@ class Conversation:
     def get(self, response_id: str) -> Response | None:
         return self._responses.get(response_id)
 
-    def history(self, response_id: str | None) -> tuple[Message, ...]:
-        """The messages on the path from the root to a response, which is included.
+    def history(self, response_id: str | None, model: ModelId) -> tuple[Message, ...]:
+        """The messages on the path from the root to a response, which is included, for that model to read.
 
+        Signatures are left out of what other models said: nobody but their provider can read them.
         A response that answers nothing is left out together with its input: a question that nobody answered would
         stand before the next question, and many models accept only alternating roles.
         """
@@ -73,7 +74,13 @@ class Conversation:
                 )
             path.append(response)
             response_id = response.parent_id
-        return tuple(message for step in reversed(path) if step.answers for message in (*step.input, *step.output))
+        messages = (
+            message if step.model == model else message.unsigned()
+            for step in reversed(path)
+            if step.answers
+            for message in (*step.input, *step.output)
+        )
+        return tuple(message for message in messages if message is not None)
 
     @contextmanager
     def answering(self) -> Generator[None]:

@@ -52,11 +52,25 @@ class SettingsError(OllmError):
 
 
 class ProviderError(OllmError):
-    """A provider could not answer; `status` is the HTTP status where there was one."""
+    """A provider could not answer; `status` is the HTTP status where there was one.
 
-    def __init__(self, message: str, *, remedy: str, status: int | None = None) -> None:
+    A failure that `is_passing` may be over when the request is sent again, `retry_after` seconds later where the
+    provider says how long to wait.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        remedy: str,
+        status: int | None = None,
+        is_passing: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message, remedy=remedy)
         self.status = status
+        self.is_passing = is_passing
+        self.retry_after = retry_after
 
 
 class ConnectionFailed(ProviderError):
@@ -78,15 +92,9 @@ class AuthenticationFailed(ProviderError):
 
 
 class RateLimited(ProviderError):
-    """The provider wants fewer requests; `retry_after` is in seconds where it says how long to wait."""
+    """The provider wants fewer requests, or more money."""
 
     code = "rate_limit"
-
-    def __init__(
-        self, message: str, *, remedy: str, status: int | None = None, retry_after: float | None = None
-    ) -> None:
-        super().__init__(message, remedy=remedy, status=status)
-        self.retry_after = retry_after
 
 
 class ModelNotFound(ProviderError):

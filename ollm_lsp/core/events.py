@@ -44,6 +44,14 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningSigned:
+    """The provider's mark on the thoughts before it, or on thoughts that it does not show."""
+
+    signature: str
+    is_redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCalled:
     """The model asks for a tool; the call is complete."""
 
@@ -81,7 +89,9 @@ class Finished:
     reason: FinishReason
 
 
-ProviderEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCalled | UsageReported | Activity | Warned | Finished
+ProviderEvent: TypeAlias = (
+    TextDelta | ReasoningDelta | ReasoningSigned | ToolCalled | UsageReported | Activity | Warned | Finished
+)
 
 
 @dataclass(frozen=True, slots=True)

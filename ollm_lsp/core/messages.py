@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -40,10 +40,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """Thoughts of a model; `signature` is the provider's own mark that must go back unchanged."""
+    """Thoughts of a model; `signature` is the provider's own mark that must go back unchanged.
+
+    Of redacted thoughts there is only the signature, which holds them in a form that the provider alone can read.
+    """
 
     text: str
     signature: str | None = None
+    is_redacted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.is_redacted and (self.text or not self.signature):
+            raise InvalidMessage("Redacted thoughts are a signature and nothing else.")
 
 
 Part: TypeAlias = Text | Image | Reasoning | ToolCall | ToolResult
@@ -78,6 +86,25 @@ class Message:
     def user(cls, *parts: str | Text | Image) -> Message:
         return cls(Role.USER, tuple(Text(part) if isinstance(part, str) else part for part in parts))
 
+    def unsigned(self) -> Message | None:
+        """The message without any provider's marks; nothing when it is nothing else."""
+        parts = tuple(_unsigned(part) for part in self.parts if not _is_only_a_mark(part))
+        return Message(self.role, parts) if parts else None
+
     @property
     def text(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+
+def _unsigned(part: Part) -> Part:
+    match part:
+        case Reasoning(text):
+            return Reasoning(text)
+        case ToolCall():
+            return replace(part, signature=None)
+        case _:
+            return part
+
+
+def _is_only_a_mark(part: Part) -> bool:
+    return isinstance(part, Reasoning) and not part.text and part.signature is not None

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Capabilities:
     audio: bool = False
     reasoning: bool = False
     context_window: int | None = None
+    extensions: tuple[str, ...] = ()
+    """What it can do beyond the contract, in the provider's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +53,11 @@ class ModelInfo:
     id: ModelId
     capabilities: Capabilities = field(default_factory=Capabilities)
     size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDetails:
+    """Everything that a provider tells about one model; `facts` are for people to read."""
+
+    info: ModelInfo
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from ollm_lsp.core.events import ChatEvent, ProviderEvent
-    from ollm_lsp.core.model import Capabilities, ModelInfo
+    from ollm_lsp.core.completion import Completion
+    from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent
+    from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.usage import Cost, Usage
 
@@ -26,6 +27,10 @@ class Provider(Protocol):
         """
         ...
 
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer in one piece: what `stream` says, collected."""
+        ...
+
     async def capabilities(self, model: str) -> Capabilities: ...
 
     def cost(self, model: str, usage: Usage) -> Cost: ...
@@ -40,6 +45,28 @@ class ListsModels(Protocol):
     """A provider that can tell which models it has."""
 
     async def models(self) -> Sequence[ModelInfo]: ...
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A provider that counts as the model itself does."""
+
+    async def count(self, request: ChatRequest) -> int | None:
+        """The tokens of a request, or nothing when this model's cannot be counted."""
+        ...
+
+
+@runtime_checkable
+class ManagesModels(Protocol):
+    """A provider whose models can be fetched and removed."""
+
+    def pull(self, model: str) -> AsyncGenerator[Activity]:
+        """Fetch a model; the stream ends when it is there, and closing it stops the fetching."""
+        ...
+
+    async def show(self, model: str) -> ModelDetails: ...
+
+    async def delete(self, model: str) -> None: ...
 
 
 class Sink(Protocol):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ollm_lsp.core.errors import InvalidMessage
+from ollm_lsp.core.errors import InvalidMessage, Unsupported
+from ollm_lsp.core.messages import Image
+from ollm_lsp.core.tool import OneTool, ToolChoice
 
 if TYPE_CHECKING:
     from ollm_lsp.core.messages import Message
+    from ollm_lsp.core.model import Capabilities
     from ollm_lsp.core.tool import ToolSpec
 
 
@@ -21,7 +24,26 @@ class ChatRequest:
     tools: tuple[ToolSpec, ...] = ()
     max_tokens: int | None = None
     temperature: float | None = None
+    tool_choice: ToolChoice | OneTool = ToolChoice.AUTO
 
     def __post_init__(self) -> None:
         if not self.model or not self.messages:
             raise InvalidMessage("A request needs a model and at least one message.")
+        names = {tool.name for tool in self.tools}
+        if len(names) != len(self.tools):
+            raise InvalidMessage("Two tools have the same name.")
+        if self.tool_choice is ToolChoice.REQUIRED and not names:
+            raise InvalidMessage("A tool is required, but there is none.")
+        if isinstance(self.tool_choice, OneTool) and self.tool_choice.name not in names:
+            raise InvalidMessage(f"The tool '{self.tool_choice.name}' is required, but it is not there.")
+
+    def check(self, capabilities: Capabilities) -> None:
+        """Refuse what the model cannot do, before anything is sent."""
+        parts = (part for message in self.messages for part in message.parts)
+        if not capabilities.vision and any(isinstance(part, Image) for part in parts):
+            raise Unsupported(
+                f"The model '{self.model}' cannot see images.",
+                remedy="Leave the image out, or choose a model with vision.",
+            )
+        if self.tools and not capabilities.tools:
+            raise Unsupported(f"The model '{self.model}' cannot call tools.", remedy="Choose a model with tools.")

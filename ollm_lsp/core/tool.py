@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import InvalidMessage
@@ -20,13 +21,29 @@ class ToolSpec:
     parameters: JsonObject
 
 
+class ToolChoice(StrEnum):
+    """Whether the model has to call a tool."""
+
+    AUTO = "auto"
+    NONE = "none"
+    REQUIRED = "required"
+
+
+@dataclass(frozen=True, slots=True)
+class OneTool:
+    """The model has to call this tool."""
+
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A complete request of the model to run a tool."""
+    """A complete request of the model to run a tool; `signature` is as that of thoughts."""
 
     id: str
     name: str
     arguments: JsonObject = field(hash=False)
+    signature: str | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.name:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
 
 from ollm_lsp.core.events import (
     Activity,
@@ -10,19 +11,32 @@ from ollm_lsp.core.events import (
     FinishReason,
     ProviderEvent,
     ReasoningDelta,
+    ReasoningSigned,
     TextDelta,
     ToolCalled,
     UsageReported,
     Warned,
 )
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
-from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import Usage
 
 if TYPE_CHECKING:
     from ollm_lsp.core.messages import Part
+    from ollm_lsp.core.tool import ToolCall
 
-_Growing: TypeAlias = tuple[type[Text] | type[Reasoning], list[str]]
+
+@dataclass(slots=True)
+class _Growing:
+    kind: type[Text | Reasoning]
+    deltas: list[str] = field(default_factory=list[str])
+    signature: str | None = None
+
+    @property
+    def part(self) -> Text | Reasoning | None:
+        text = _well_formed("".join(self.deltas))
+        if self.signature is not None:
+            return Reasoning(text, self.signature)
+        return self.kind(text) if text else None
 
 
 class Turn:
@@ -31,7 +45,7 @@ class Turn:
     def __init__(self) -> None:
         self.usage = Usage()
         self.finish: FinishReason | None = None
-        self._parts: list[_Growing | ToolCall] = []
+        self._parts: list[_Growing | Reasoning | ToolCall] = []
 
     def add(self, event: ProviderEvent) -> None:
         match event:
@@ -39,6 +53,8 @@ class Turn:
                 self._grow(Text, text)
             case ReasoningDelta(text):
                 self._grow(Reasoning, text)
+            case ReasoningSigned(signature, is_redacted):
+                self._sign(signature, is_redacted=is_redacted)
             case ToolCalled(call):
                 self._parts.append(call)
             case UsageReported(usage):
@@ -51,20 +67,30 @@ class Turn:
                 assert_never(event)
 
     def _grow(self, kind: type[Text | Reasoning], delta: str) -> None:
-        if self._parts and not isinstance(last := self._parts[-1], ToolCall) and last[0] is kind:
-            last[1].append(delta)
+        self._growing(kind).deltas.append(delta)
+
+    def _sign(self, signature: str, *, is_redacted: bool) -> None:
+        if is_redacted:
+            self._parts.append(Reasoning("", signature, is_redacted=True))
         else:
-            self._parts.append((kind, [delta]))
+            self._growing(Reasoning).signature = signature
+
+    def _growing(self, kind: type[Text | Reasoning]) -> _Growing:
+        """The part that a delta continues: the last one, if it is of that kind and not yet signed."""
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, _Growing) and last.kind is kind and last.signature is None:
+            return last
+        self._parts.append(begun := _Growing(kind))
+        return begun
 
     @property
     def message(self) -> Message | None:
         """The assistant's message so far, or nothing when the model has said nothing."""
         parts: list[Part] = []
         for part in self._parts:
-            if isinstance(part, ToolCall):
-                parts.append(part)
-            elif text := _well_formed("".join(part[1])):
-                parts.append(part[0](text))
+            kept = part.part if isinstance(part, _Growing) else part
+            if kept is not None:
+                parts.append(kept)
         return Message(Role.ASSISTANT, tuple(parts)) if parts else None
 
 

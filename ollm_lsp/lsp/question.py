@@ -36,7 +36,7 @@ def compose(
     """The request for the model: system prompt, history, open buffers as far as they fit, and the question."""
     limit = capabilities.context_window or DEFAULT_LIMIT
     system = Message.system(settings.chat.system_prompt or SYSTEM_PROMPT)
-    images = _images(params, capabilities)
+    images = _images(params)
     asked = Message.user(params.text, *images)
     spare = limit - answer_reserve(limit) - estimate((system, *history, asked))
     context = assemble(documents, params.context, settings.context, max(0, spare))
@@ -44,13 +44,11 @@ def compose(
         sink.emit(warning)
     sent = Message.user(context.text, params.text, *images) if context.parts else asked
     messages = (system, *history, sent)
-    return Question(messages, (asked,), estimate(messages), limit)
+    return Question(messages, (asked,), estimate(messages), capabilities)
 
 
-def _images(params: ChatSendParams, capabilities: Capabilities) -> list[Image]:
+def _images(params: ChatSendParams) -> list[Image]:
     images = params.context.images if params.context else []
-    if images and not capabilities.vision:
-        raise Unsupported("This model cannot see images.", remedy="Leave the image out, or choose a model with vision.")
     try:
         return [Image(image.mime_type, base64.b64decode(image.data, validate=True)) for image in images]
     except (binascii.Error, InvalidMessage) as error:

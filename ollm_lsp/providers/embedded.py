@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.completion import collect
 from ollm_lsp.core.errors import ConnectionFailed, IncompleteAnswer, ServerFailed, SettingsError
 from ollm_lsp.core.events import Activity
 from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
     from pathlib import Path
 
+    from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.events import ProviderEvent
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.usage import Cost, Usage
@@ -85,6 +87,9 @@ class EmbeddedProvider:
         finally:
             self._active -= 1
             self._leave_when_idle()
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await collect(self.stream(request))
 
     async def capabilities(self, model: str) -> Capabilities:  # noqa: ARG002 (there is only one)
         return Capabilities(context_window=self._settings.context_window)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ollm_lsp.core.completion import collect
 from ollm_lsp.core.errors import ModelNotFound, ProviderError
 from ollm_lsp.core.foreign_json import count_in, list_in, object_in, text_in
 from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
@@ -17,6 +18,7 @@ from ollm_lsp.settings.address import is_loopback
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
+    from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.events import ProviderEvent
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.usage import Cost, Usage
@@ -51,6 +53,9 @@ class OllamaProvider:
             raise await self._missing(request.model, error) from None
         finally:
             await events.aclose()
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await collect(self.stream(request))
 
     async def capabilities(self, model: str) -> Capabilities:
         if model not in self._known:

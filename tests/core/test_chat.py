@@ -29,6 +29,7 @@ from ollm_lsp.core.events import (
     FinishReason,
     ProviderEvent,
     ReasoningDelta,
+    ReasoningSigned,
     Started,
     TextDelta,
     ToolCalled,
@@ -38,7 +39,7 @@ from ollm_lsp.core.events import (
     Warned,
 )
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
-from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.model import Capabilities, ModelId
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.turn import Turn
 from ollm_lsp.core.usage import Cost, Usage
@@ -70,7 +71,7 @@ surprises: st.SearchStrategy[Exception] = st.sampled_from(
 
 
 def question(tokens: int = 10, limit: int = 1_000, *sent: Message) -> Question:
-    return Question(sent or (Message.system("be brief"), ASKED), (ASKED,), tokens, limit)
+    return Question(sent or (Message.system("be brief"), ASKED), (ASKED,), tokens, Capabilities(context_window=limit))
 
 
 @dataclass
@@ -122,7 +123,7 @@ def forwarded(events: list[ProviderEvent], limit: int = 1_000) -> list[ChatEvent
         if isinstance(event, UsageReported):
             tokens = event.usage.input_tokens + event.usage.output_tokens
             heard.append(UsageChanged(event.usage, PRICE, tokens, limit))
-        elif not isinstance(event, Finished):
+        elif not isinstance(event, Finished | ReasoningSigned):
             heard.append(event)
     return heard
 
@@ -258,12 +259,12 @@ async def test_what_came_before_a_cancel_is_in_the_history_of_the_next_chat() ->
     run = scripted(ReasoningDelta("hm"), TextDelta("Once "), Hang())
     await run.cancelled(run.provider.waiting)
     partial = Message(Role.ASSISTANT, (Reasoning("hm"), Text("Once ")))
-    assert run.conversation.history(run.conversation.head) == (ASKED, partial)
+    assert run.conversation.history(run.conversation.head, MODEL) == (ASKED, partial)
 
     run.provider = ScriptedProvider(TextDelta("more"), Finished(FinishReason.STOP))
     response = await run.chat(response_id="r2")
     assert response.parent_id == "r"
-    assert run.conversation.history("r2") == (ASKED, partial, ASKED, *response.output)
+    assert run.conversation.history("r2", MODEL) == (ASKED, partial, ASKED, *response.output)
 
 
 @pytest.mark.prop("core-29")
@@ -272,7 +273,7 @@ async def test_a_chat_that_brought_nothing_leaves_no_trace_in_the_history() -> N
     with pytest.raises(ServerFailed):
         await run.chat()
     assert run.kept.output == ()
-    assert run.conversation.history("r") == ()
+    assert run.conversation.history("r", MODEL) == ()
 
 
 @pytest.mark.prop("core-35")
@@ -292,7 +293,7 @@ async def test_the_model_is_asked_once_with_the_messages_of_the_question_and_the
     (request,) = run.provider.requests
     assert (request.model, request.messages) == (MODEL.name, sent)
     assert response.input == (ASKED,)
-    assert run.conversation.history("r") == (ASKED, *response.output)
+    assert run.conversation.history("r", MODEL) == (ASKED, *response.output)
 
 
 @pytest.mark.prop("core-4")
@@ -343,7 +344,7 @@ async def test_a_question_that_cannot_fit_is_refused_before_the_provider_is_aske
         await run.chat(question(1_001, 1_000))
     assert run.provider.requests == []
     assert run.sink.events == [Started("c", "r", MODEL), Failed(raised.value), Ended(FinishReason.ERROR)]
-    assert run.conversation.history("r") == ()
+    assert run.conversation.history("r", MODEL) == ()
 
 
 @pytest.mark.prop("core-25")

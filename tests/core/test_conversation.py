@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -13,6 +14,7 @@ from ollm_lsp.core.errors import Busy, ConversationNotFound
 from ollm_lsp.core.events import FinishReason
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import FREE, Usage
 from tests.core.values import messages_of, patient
 
@@ -60,7 +62,7 @@ def test_the_history_of_any_response_is_the_path_from_the_root_to_it(tree: list[
             if answered:
                 path[:0] = [f"question {step}", f"answer {step}"]
             step = parent
-        assert [message.text for message in conversation.history(str(number))] == path
+        assert [message.text for message in conversation.history(str(number), MODEL)] == path
 
 
 @pytest.mark.prop("eng-3")
@@ -73,15 +75,15 @@ def test_what_is_appended_elsewhere_never_changes_a_history(
     histories: list[tuple[Message, ...]] = []
     for number, (parent, answered) in enumerate(tree):
         conversation.append(response(number, parent, answered=answered))
-        histories.append(conversation.history(str(number)))
+        histories.append(conversation.history(str(number), MODEL))
     number = data.draw(st.integers(0, len(tree) - 1))
-    assert conversation.history(str(number)) == histories[number]
+    assert conversation.history(str(number), MODEL) == histories[number]
 
 
 def test_a_new_conversation_has_no_history() -> None:
     conversation = Conversation("c")
     assert conversation.head is None
-    assert conversation.history(None) == ()
+    assert conversation.history(None, MODEL) == ()
     assert conversation.get("r") is None
 
 
@@ -95,7 +97,7 @@ def test_a_response_that_answers_nothing_is_left_out_together_with_its_question(
     kept = Response("r", None, MODEL, tuple(said), tuple(answers), Usage(), FREE, FinishReason.ERROR)
     conversation.append(kept)
     spoken = [part for message in answers for part in message.parts if not isinstance(part, Reasoning)]
-    assert conversation.history("r") == ((*said, *answers) if spoken else ())
+    assert conversation.history("r", MODEL) == ((*said, *answers) if spoken else ())
     assert conversation.get("r") is kept
     assert kept.text == "".join(message.text for message in answers)
 
@@ -104,14 +106,14 @@ def test_a_long_conversation_is_no_deep_recursion() -> None:
     conversation = Conversation("c")
     for number in range(5_000):
         conversation.append(response(number, number - 1 if number else None))
-    assert len(conversation.history(conversation.head)) == 10_000
+    assert len(conversation.history(conversation.head, MODEL)) == 10_000
 
 
 def test_a_response_of_another_conversation_is_not_found() -> None:
     conversation = Conversation("c")
     conversation.append(response(0, None))
     with pytest.raises(ConversationNotFound, match="Conversation c has no response 1") as refused:
-        conversation.history("1")
+        conversation.history("1", MODEL)
     assert "parentId" in refused.value.remedy
 
 
@@ -160,3 +162,23 @@ def test_an_unknown_conversation_is_an_error_that_says_what_to_do() -> None:
         conversations.open("nowhere")
     assert "conversationId" in refused.value.remedy
     assert refused.value.__cause__ is None
+
+
+@pytest.mark.prop("eng-3")
+def test_what_another_model_signed_goes_to_nobody_else() -> None:
+    signed = Message(
+        Role.ASSISTANT,
+        (
+            Reasoning("hm", "mark"),
+            Reasoning("", "veiled", is_redacted=True),
+            Text("I look."),
+            ToolCall("1", "read", {}, signature="mark"),
+        ),
+    )
+    only_a_mark = Message(Role.ASSISTANT, (Reasoning("", "mark"),))
+    conversation = Conversation("c")
+    conversation.append(replace(response(1, None), output=(signed, only_a_mark)))
+    asked = Message.user("question 1")
+    assert conversation.history("1", MODEL) == (asked, signed, only_a_mark)
+    plain = Message(Role.ASSISTANT, (Reasoning("hm"), Text("I look."), ToolCall("1", "read", {})))
+    assert conversation.history("1", ModelId("p", "other")) == (asked, plain)

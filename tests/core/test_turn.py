@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from itertools import groupby
 
 import pytest
 from hypothesis import example, given
@@ -15,6 +14,7 @@ from ollm_lsp.core.events import (
     FinishReason,
     ProviderEvent,
     ReasoningDelta,
+    ReasoningSigned,
     TextDelta,
     ToolCalled,
     UsageReported,
@@ -35,15 +35,30 @@ def turn_of(*events: ProviderEvent) -> Turn:
 
 
 def parts_of(events: list[ProviderEvent]) -> list[Part]:
-    """The parts that events make: neighbours of a kind are one, and what is empty is none."""
-    spoken = [event for event in events if isinstance(event, TextDelta | ReasoningDelta | ToolCalled)]
+    """The parts that events make: neighbours of a kind are one up to a signature, and what is empty is none."""
     parts: list[Part] = []
-    for kind, group in groupby(spoken, key=type):
-        if kind is ToolCalled:
-            parts += (event.call for event in group if isinstance(event, ToolCalled))
-        elif whole := "".join(event.text for event in group if not isinstance(event, ToolCalled)):
-            parts.append(Text(whole) if kind is TextDelta else Reasoning(whole))
-    return parts
+    is_open = False
+    for event in events:
+        last = parts[-1] if is_open else None
+        match event:
+            case TextDelta(text) if isinstance(last, Text):
+                parts[-1] = Text(last.text + text)
+            case ReasoningDelta(text) if isinstance(last, Reasoning):
+                parts[-1] = Reasoning(last.text + text)
+            case TextDelta(text) | ReasoningDelta(text):
+                parts.append(Text(text) if isinstance(event, TextDelta) else Reasoning(text))
+                is_open = True
+            case ReasoningSigned(signature, is_redacted=False) if isinstance(last, Reasoning):
+                parts[-1], is_open = Reasoning(last.text, signature), False
+            case ReasoningSigned(signature, is_redacted):
+                parts.append(Reasoning("", signature, is_redacted))
+                is_open = False
+            case ToolCalled(call):
+                parts.append(call)
+                is_open = False
+            case _:
+                pass
+    return [part for part in parts if part not in (Text(""), Reasoning(""))]
 
 
 @pytest.mark.prop("core-28")

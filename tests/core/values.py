@@ -10,6 +10,7 @@ from ollm_lsp.core.events import (
     FinishReason,
     ProviderEvent,
     ReasoningDelta,
+    ReasoningSigned,
     TextDelta,
     ToolCalled,
     UsageReported,
@@ -27,12 +28,13 @@ names = st.sampled_from(["a", "read_file", "é", "\N{PILE OF POO}"])
 counts = st.integers(0, 1_000_000)
 
 arguments = st.sampled_from([{}, {"path": "a"}, {"": None, "deep": [{"a": [1, 2.5, True]}]}])
-calls = st.builds(ToolCall, names, names, arguments)
+signatures = st.none() | names
+calls = st.builds(ToolCall, names, names, arguments, signatures)
 
 parts: dict[type[Part], st.SearchStrategy[Part]] = {
     Text: st.builds(Text, words),
     Image: st.builds(Image, st.sampled_from(["image/png", "image/jpeg"]), st.binary(min_size=1, max_size=8)),
-    Reasoning: st.builds(Reasoning, words, st.one_of(st.none(), words)),
+    Reasoning: st.builds(Reasoning, words, signatures) | st.builds(Reasoning, st.just(""), names, st.just(True)),
     ToolCall: calls,
     ToolResult: st.builds(ToolResult, names, names, words, st.booleans()),
 }
@@ -55,10 +57,11 @@ def messages_of(role: Role) -> st.SearchStrategy[Message]:
 
 messages = st.sampled_from(Role).flatmap(messages_of)
 
-usages = st.builds(Usage, counts, counts)
+usages = st.builds(Usage, counts, counts, counts, counts)
 said: st.SearchStrategy[ProviderEvent] = st.one_of(
     st.builds(TextDelta, words),
     st.builds(ReasoningDelta, words),
+    st.builds(ReasoningSigned, names, st.booleans()),
     st.builds(ToolCalled, calls),
     st.builds(UsageReported, usages),
     st.builds(Activity, words, st.one_of(st.none(), st.integers(0, 100))),

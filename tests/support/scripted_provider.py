@@ -6,11 +6,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from ollm_lsp.core.completion import Completion, collect
 from ollm_lsp.core.events import (
     Activity,
     Finished,
     ProviderEvent,
     ReasoningDelta,
+    ReasoningSigned,
     TextDelta,
     ToolCalled,
     UsageReported,
@@ -82,6 +84,7 @@ class ScriptedProvider:
                     case (
                         TextDelta()
                         | ReasoningDelta()
+                        | ReasoningSigned()
                         | ToolCalled()
                         | UsageReported()
                         | Activity()
@@ -96,6 +99,9 @@ class ScriptedProvider:
                 await (self._stand(self.closing) if self.closing else asyncio.sleep(0))
             finally:
                 self.closed += 1
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await collect(self.stream(request))
 
     async def _stand(self, pause: Pause) -> None:
         self.waiting.set()

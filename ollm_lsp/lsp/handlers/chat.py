@@ -56,7 +56,7 @@ async def _answer(
     settings = resolution.settings
     model = ModelId.parse(params.model) if params.model else settings.model
     parent_id = params.parent_id or conversation.head
-    history = conversation.history(parent_id)
+    history = conversation.history(parent_id, model)
     async with session.services.provider(model.provider) as provider:
         capabilities = await provider.capabilities(model.name)
         question = compose(params, history, session.documents, settings, capabilities, sink)
