@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ServerFailed
+from typing import TYPE_CHECKING
+
+from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer
+from ollm_lsp.providers.wire.refusal import complaint_in, refusal
 from ollm_lsp.settings.secrets import redactor
+
+if TYPE_CHECKING:
+    from ollm_lsp.core.errors import ProviderError
 
 EXCERPT = 200
 MAX_CALLS = 128
@@ -34,9 +40,7 @@ def incomplete() -> IncompleteAnswer:
     )
 
 
-def reported(message: object) -> ServerFailed:
+def reported(error: object) -> ProviderError:
     """An error that the server put into a stream that began well."""
-    return ServerFailed(
-        f"The server reports: {excerpt(str(message))}",
-        remedy="Send the message again, or look at the server's log.",
-    )
+    complaint = complaint_in(error)
+    return refusal(f"The server reports: {excerpt(complaint.text or str(error))}", complaint)

@@ -149,7 +149,7 @@ class Decoder:
             raise malformed(data)
         chunk = object_in(chunk)
         if error := chunk.get("error") or (chunk if "error" in (frame.event, chunk.get("object")) else None):
-            raise reported(object_in(error).get("message", error))
+            raise reported(error)
         events: list[ProviderEvent] = []
         for choice in list_in(chunk.get("choices"))[:1]:
             self._spoke = True
