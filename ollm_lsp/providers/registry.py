@@ -9,7 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ollm_lsp.core.errors import SettingsError
-from ollm_lsp.settings.resolved import EmbeddedSettings, OllamaSettings, OpenAISettings
+from ollm_lsp.settings.resolved import (
+    AnthropicSettings,
+    EmbeddedSettings,
+    GoogleSettings,
+    OllamaSettings,
+    OpenAISettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -112,6 +118,10 @@ def load(settings: ProviderSettings) -> None:
             import_module("ollm_lsp.providers.ollama")
         case OpenAISettings():
             import_module("ollm_lsp.providers.openai")
+        case AnthropicSettings():
+            import_module("ollm_lsp.providers.anthropic")
+        case GoogleSettings():
+            import_module("ollm_lsp.providers.google")
         case EmbeddedSettings():
             import_module("ollm_lsp.providers.embedded")
         case _:
@@ -130,6 +140,14 @@ def build(settings: ProviderSettings, state: Path) -> Provider:
             from ollm_lsp.providers.openai import OpenAIProvider
 
             return OpenAIProvider(settings)
+        case AnthropicSettings():
+            from ollm_lsp.providers.anthropic import AnthropicProvider
+
+            return AnthropicProvider(settings)
+        case GoogleSettings():
+            from ollm_lsp.providers.google import GoogleProvider
+
+            return GoogleProvider(settings)
         case EmbeddedSettings():
             from ollm_lsp.providers.embedded import EmbeddedProvider
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ollm_lsp.settings.resolved import ProviderSettings
 
 OLLAMA_URL = "http://127.0.0.1:11434"
+OPENAI_URL = "https://api.openai.com/v1"
+ANTHROPIC_URL = "https://api.anthropic.com"
+GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta"
 _OLLAMA_MODEL = "qwen2.5-coder:7b"
 _EMBEDDED_MODEL = "smollm2"
 

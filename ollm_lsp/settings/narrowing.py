@@ -13,7 +13,13 @@ from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.options import Options, is_anywhere
 from ollm_lsp.settings.problems import Problem, dotted
-from ollm_lsp.settings.resolved import EmbeddedSettings, OllamaSettings, OpenAISettings
+from ollm_lsp.settings.resolved import (
+    AnthropicSettings,
+    EmbeddedSettings,
+    GoogleSettings,
+    OllamaSettings,
+    OpenAISettings,
+)
 from ollm_lsp.settings.section import Section, keys, subsection
 from ollm_lsp.settings.validation import plain, validate
 
@@ -58,7 +64,7 @@ def is_local(provider: ProviderSettings, model: str) -> bool:
         case OllamaSettings():
             # A local Ollama passes these on to its maker's servers.
             return is_loopback(provider.base_url) and not model.casefold().endswith((":cloud", "-cloud"))
-        case OpenAISettings():
+        case OpenAISettings() | AnthropicSettings() | GoogleSettings():
             return is_loopback(provider.base_url)
         case _:
             assert_never(provider)

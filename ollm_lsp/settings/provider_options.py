@@ -2,19 +2,23 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.settings.address import base_url, is_loopback
-from ollm_lsp.settings.defaults import OLLAMA_URL, default_threads
-from ollm_lsp.settings.resolved import EmbeddedSettings, TimeLimits
+from ollm_lsp.settings.defaults import ANTHROPIC_URL, GOOGLE_URL, OLLAMA_URL, OPENAI_URL, default_threads
+from ollm_lsp.settings.extra import check_extra
+from ollm_lsp.settings.headers import HeaderValue, check_name, check_names
+from ollm_lsp.settings.resolved import EmbeddedSettings, OllamaSettings, TimeLimits
 from ollm_lsp.settings.secrets import Secret
 from ollm_lsp.settings.section import Section, refusal, refusal_of
 
 _LIMITS: Final = TimeLimits()
 _EMBEDDED: Final = EmbeddedSettings("embedded")
+_HTTP: Final = OllamaSettings("ollama", OLLAMA_URL)
+_VENDORS: Final = (OPENAI_URL, ANTHROPIC_URL, GOOGLE_URL)
 _DURATION = re.compile(r"-?(\d+(\.\d+)?(ms|s|m|h))+")
 
 
@@ -31,6 +35,37 @@ def _check_key(text: str) -> str:
     except SettingsError as error:
         raise refusal_of(error) from None
     return text
+
+
+def _check_header_name(text: str) -> str:
+    try:
+        return check_name(text)
+    except SettingsError as error:
+        raise refusal_of(error) from None
+
+
+def _check_headers(headers: dict[str, str]) -> dict[str, str]:
+    try:
+        check_names(headers)
+    except SettingsError as error:
+        raise refusal_of(error) from None
+    return headers
+
+
+def _check_header_value(text: str) -> str:
+    try:
+        HeaderValue("", text)
+    except SettingsError as error:
+        raise refusal_of(error) from None
+    return text
+
+
+def _check_extra(members: dict[str, Any]) -> dict[str, Any]:
+    try:
+        check_extra(members)
+    except SettingsError as error:
+        raise refusal_of(error) from None
+    return members
 
 
 def _check_path(text: str) -> str:
@@ -55,8 +90,13 @@ def _check_duration(text: str) -> str:
 
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=86_400)]
 Window: TypeAlias = Annotated[int, Field(ge=256, le=100_000_000)]
+Tokens: TypeAlias = Annotated[int, Field(ge=1, le=100_000_000)]
 BaseUrl: TypeAlias = Annotated[str, AfterValidator(_check_url), Field(json_schema_extra={"format": "uri"})]
 ApiKey: TypeAlias = Annotated[str, AfterValidator(_check_key)]
+HeaderName: TypeAlias = Annotated[str, Field(max_length=100), AfterValidator(_check_header_name)]
+HeaderText: TypeAlias = Annotated[str, Field(max_length=4096), AfterValidator(_check_header_value)]
+Headers: TypeAlias = Annotated[dict[HeaderName, HeaderText], AfterValidator(_check_headers)]
+Extra: TypeAlias = Annotated[dict[str, Any], AfterValidator(_check_extra)]
 KeepAlive: TypeAlias = Annotated[
     str,
     BeforeValidator(_seconds_or_duration, json_schema_input_type=int | str),
@@ -83,24 +123,42 @@ class _Provider(Section):
 
 
 class _HttpProvider(_Provider):
+    # Before `base_url`, whose check reads it.
+    allow_insecure: bool = False
+    """Allow plain http to another machine, where everybody on the way can read your code and the key."""
     base_url: BaseUrl
     """Address of the server."""
-    allow_insecure: bool = False
-    """Send the key also over plain http to another machine, where everybody on the way can read it."""
     api_key: ApiKey | None = Field(default=None, repr=False)
     """Key as a reference: `${NAME}` reads the environment, `${keyring:NAME}` the system keyring, both at use."""
+    headers: Headers = Field(default_factory=dict, repr=False)
+    """More headers for every request. A value can be a reference like that of `apiKey`."""
+    extra: Extra = Field(default_factory=dict, repr=False)
+    """More parameters for the body of every chat request, as the server's own documentation names them."""
+    context_window: Window | None = None
+    """Tokens that a model can read, where the server does not tell."""
+    max_retries: Annotated[int, Field(ge=0, le=10)] = _HTTP.max_retries
+    """How often a request is sent again after a passing failure, before the first token."""
 
-    @field_validator("api_key")
+    @field_validator("base_url")
     @classmethod
-    def _no_key_in_clear(cls, key: str | None, info: ValidationInfo) -> str | None:
-        url: str | None = info.data.get("base_url")
-        in_clear = url is not None and url.startswith("http:") and not is_loopback(url)
-        if key is not None and in_clear and not info.data.get("allow_insecure", False):
+    def _nothing_in_clear(cls, url: str, info: ValidationInfo) -> str:
+        in_clear = url.startswith("http:") and not is_loopback(url)
+        if in_clear and info.data.get("allow_insecure") is False:
             raise refusal(
-                "The key would travel unencrypted: baseUrl is plain http to another machine.",
+                "Your code would travel unencrypted: this is plain http to another machine.",
                 "Use https, or add allowInsecure: true to this provider if you trust the network.",
             )
-        return key
+        return url
+
+    @model_validator(mode="after")
+    def _no_vendor_without_key(self) -> Self:
+        # The vendor would refuse the request, but only after it has got the code.
+        if self.api_key is None and self.base_url in _VENDORS:
+            raise refusal(
+                "The server at this provider's address wants a key.",
+                'Write apiKey: "${NAME}", or set baseUrl if you mean another server.',
+            )
+        return self
 
 
 class OllamaOptions(_HttpProvider):
@@ -112,6 +170,8 @@ class OllamaOptions(_HttpProvider):
     """Address of the server."""
     keep_alive: KeepAlive | None = None
     """How long the server keeps a model loaded, such as `10m` or a number of seconds; negative means forever."""
+    think: bool | None = None
+    """Let models that can think do so, or not; without it the server decides."""
 
 
 class OpenAIOptions(_HttpProvider):
@@ -119,10 +179,30 @@ class OpenAIOptions(_HttpProvider):
 
     type: Literal["openai"]
     """Always `openai`."""
-    base_url: BaseUrl
+    base_url: BaseUrl = OPENAI_URL
     """Address of the server with its version, such as `http://127.0.0.1:8000/v1`."""
-    context_window: Window | None = None
-    """Tokens that the model can read, where the server does not tell."""
+
+
+class AnthropicOptions(_HttpProvider):
+    """Anthropic, or a server with its Messages API."""
+
+    type: Literal["anthropic"]
+    """Always `anthropic`."""
+    base_url: BaseUrl = ANTHROPIC_URL
+    """Address of the server, without a version."""
+    max_tokens: Tokens | None = None
+    """Most tokens of an answer; without it what the model can."""
+
+
+class GoogleOptions(_HttpProvider):
+    """Google, or a server with the API of Gemini."""
+
+    type: Literal["google"]
+    """Always `google`."""
+    base_url: BaseUrl = GOOGLE_URL
+    """Address of the server with its version."""
+    max_tokens: Tokens | None = None
+    """Most tokens of an answer; without it what the model can."""
 
 
 class EmbeddedOptions(_Provider):
@@ -140,9 +220,12 @@ class EmbeddedOptions(_Provider):
     """Seconds without a request after which the model leaves memory."""
 
 
-ProviderOptions: TypeAlias = Annotated[OllamaOptions | OpenAIOptions | EmbeddedOptions, Field(discriminator="type")]
+HttpOptions: TypeAlias = OllamaOptions | OpenAIOptions | AnthropicOptions | GoogleOptions
+ProviderOptions: TypeAlias = Annotated[HttpOptions | EmbeddedOptions, Field(discriminator="type")]
 KINDS: Final[dict[str, type[Section]]] = {
     "ollama": OllamaOptions,
     "openai": OpenAIOptions,
+    "anthropic": AnthropicOptions,
+    "google": GoogleOptions,
     "embedded": EmbeddedOptions,
 }

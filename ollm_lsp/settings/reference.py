@@ -102,7 +102,7 @@ def _rows(section: type[Section]) -> Iterator[str]:
     described = generated if section is Options else generated["$defs"][section.__name__]
     required = described.get("required", ())
     known = keys(section)
-    for key in sorted(known, key=lambda key: (key != "type", key not in required, key == "timeouts")):
+    for key in sorted(known, key=lambda key: (key != "type", key not in required, key != "baseUrl", key == "timeouts")):
         field, described_field = known[key], described["properties"][key]
         meaning = " ".join((field.description or "").split()).replace("|", "\\|")
         default = "required" if key in required else _default(described_field)

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.defaults import default_model, default_providers
+from ollm_lsp.settings.headers import HeaderValue
 from ollm_lsp.settings.layers import Layer, Resolution
 from ollm_lsp.settings.narrowing import narrow
-from ollm_lsp.settings.problems import Problem, bounded
-from ollm_lsp.settings.provider_options import EmbeddedOptions, OllamaOptions, OpenAIOptions
+from ollm_lsp.settings.problems import Problem, bounded, readable
+from ollm_lsp.settings.provider_options import (
+    AnthropicOptions,
+    EmbeddedOptions,
+    GoogleOptions,
+    OllamaOptions,
+    OpenAIOptions,
+)
 from ollm_lsp.settings.resolved import (
+    AnthropicSettings,
     ChatSettings,
     ContextSettings,
     EmbeddedSettings,
+    GoogleSettings,
     OllamaSettings,
     OpenAISettings,
     Settings,
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ollm_lsp.settings.options import Options
-    from ollm_lsp.settings.provider_options import ProviderOptions, Timeouts
+    from ollm_lsp.settings.provider_options import HttpOptions, ProviderOptions, Timeouts
     from ollm_lsp.settings.resolved import ProviderSettings
 
 
@@ -84,16 +93,30 @@ def _provider(name: str, options: ProviderOptions, common: Timeouts) -> Provider
     limits = _limits(common, options.timeouts)
     match options:
         case OllamaOptions():
-            key = Secret(options.api_key) if options.api_key else None
-            return OllamaSettings(name, options.base_url, key, options.keep_alive, limits)
+            http = _http(options, limits)
+            return OllamaSettings(name, options.base_url, keep_alive=options.keep_alive, think=options.think, **http)
         case OpenAIOptions():
-            key = Secret(options.api_key) if options.api_key else None
-            return OpenAISettings(name, options.base_url, key, options.context_window, limits)
+            return OpenAISettings(name, options.base_url, **_http(options, limits))
+        case AnthropicOptions():
+            return AnthropicSettings(name, options.base_url, max_tokens=options.max_tokens, **_http(options, limits))
+        case GoogleOptions():
+            return GoogleSettings(name, options.base_url, max_tokens=options.max_tokens, **_http(options, limits))
         case EmbeddedOptions():
             path = Path(options.model_path) if options.model_path else None
             return EmbeddedSettings(name, path, options.context_window, options.threads, options.idle_timeout, limits)
         case _:
             assert_never(options)
+
+
+def _http(options: HttpOptions, limits: TimeLimits) -> dict[str, Any]:
+    return {
+        "api_key": Secret(options.api_key) if options.api_key else None,
+        "headers": {name: HeaderValue(name, text) for name, text in options.headers.items()},
+        "extra": options.extra,
+        "context_window": options.context_window,
+        "max_retries": options.max_retries,
+        "limits": limits,
+    }
 
 
 def _limits(common: Timeouts, own: Timeouts | None) -> TimeLimits:
@@ -103,12 +126,19 @@ def _limits(common: Timeouts, own: Timeouts | None) -> TimeLimits:
 
 def _literal_keys(source: str, options: Options) -> Iterator[Problem]:
     for name, entry in options.providers.items():
-        key = None if isinstance(entry, EmbeddedOptions) else entry.api_key
-        if key and Secret(key).is_literal:
+        if isinstance(entry, EmbeddedOptions):
+            continue
+        found = ["apiKey"] if entry.api_key and Secret(entry.api_key).is_literal else []
+        found += (
+            f"headers.{readable(header)}"
+            for header, text in entry.headers.items()
+            if HeaderValue(header, text).is_literal_key
+        )
+        for key in found:
             yield Problem(
                 source,
-                f"providers.{name}.apiKey",
+                f"providers.{name}.{key}",
                 "The key itself is in the file, where every program can read it.",
-                'Put it in the environment and write apiKey: "${NAME_API_KEY}".',
+                f'Put it in the environment and write {key.rpartition(".")[2]}: "${{NAME_API_KEY}}".',
                 severity="warning",
             )

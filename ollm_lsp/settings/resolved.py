@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,25 +24,50 @@ class TimeLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class OllamaSettings:
-    """An Ollama server, by its native API."""
+class HttpSettings:
+    """What every provider at an address has."""
 
     name: str
     base_url: str
+    _: KW_ONLY
     api_key: Secret | None = None
-    keep_alive: str | None = None
+    headers: Mapping[str, Secret] = field(default_factory=dict[str, "Secret"], hash=False)
+    """Headers beside those that the provider sends anyway."""
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, repr=False)
+    """JSON that goes into the body of every chat request as it is."""
+    context_window: int | None = None
+    max_retries: int = 3
     limits: TimeLimits = field(default_factory=TimeLimits)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAISettings:
+class OllamaSettings(HttpSettings):
+    """An Ollama server, by its native API."""
+
+    _: KW_ONLY
+    keep_alive: str | None = None
+    think: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAISettings(HttpSettings):
     """A server with the Chat Completions API: vLLM, llama.cpp, LM Studio, OpenAI and many more."""
 
-    name: str
-    base_url: str
-    api_key: Secret | None = None
-    context_window: int | None = None
-    limits: TimeLimits = field(default_factory=TimeLimits)
+
+@dataclass(frozen=True, slots=True)
+class AnthropicSettings(HttpSettings):
+    """Anthropic, or a server with its Messages API."""
+
+    _: KW_ONLY
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleSettings(HttpSettings):
+    """Google, or a server with the API of Gemini."""
+
+    _: KW_ONLY
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +82,7 @@ class EmbeddedSettings:
     limits: TimeLimits = field(default_factory=TimeLimits)
 
 
-ProviderSettings: TypeAlias = OllamaSettings | OpenAISettings | EmbeddedSettings
+ProviderSettings: TypeAlias = OllamaSettings | OpenAISettings | AnthropicSettings | GoogleSettings | EmbeddedSettings
 
 
 @dataclass(frozen=True, slots=True)

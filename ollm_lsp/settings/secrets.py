@@ -13,7 +13,7 @@ import json
 import os
 import re
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, quote_plus
 
 from ollm_lsp.core.errors import SettingsError
@@ -65,11 +65,14 @@ class Secret:
 
     __slots__ = ("_text", "is_literal")
 
+    _value: ClassVar = _VALUE
+    _remedy: ClassVar = _REMEDY
+
     def __init__(self, text: str) -> None:
         """Take the text of a setting. What cannot be a key or name one is refused, without repeating it."""
         reference = _REFERENCE.fullmatch(text)
-        if reference is None and (text.startswith("$") or not _VALUE.fullmatch(text)):
-            raise SettingsError("This is neither a key nor a reference to one.", remedy=_REMEDY)
+        if reference is None and (text.startswith("$") or not self._value.fullmatch(text)):
+            raise SettingsError("This is neither a key nor a reference to one.", remedy=self._remedy)
         if reference and (name := reference["name"]) and not _KEY_LIKE.fullmatch(name):
             raise SettingsError(
                 f"The variable {name} does not look like an API key, so it is not read.",
@@ -78,7 +81,7 @@ class Secret:
         self._text = text
         self.is_literal = reference is None
         if self.is_literal:
-            redactor.add(text)
+            self._hide(text)
 
     @property
     def may_block(self) -> bool:
@@ -100,10 +103,13 @@ class Secret:
         value = (value or "").strip()
         if not value:
             raise SettingsError(f"{where} is not set.", remedy=remedy)
-        redactor.add(value)
-        if not _VALUE.fullmatch(value):
+        self._hide(value)
+        if not self._value.fullmatch(value):
             raise SettingsError(f"{where} holds characters that no key has.", remedy=remedy)
         return value
+
+    def _hide(self, value: str) -> None:
+        redactor.add(value)
 
     def __repr__(self) -> str:
         return f"Secret({self})"

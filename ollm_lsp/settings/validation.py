@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ollm_lsp.settings.layers import Layer
 
 _DEEPEST = 4
-"""`providers.vllm.timeouts.connect`: below that no option is a mapping."""
+"""`providers.vllm.timeouts.connect`: below that only `extra` has mappings, and looks at them itself."""
 
 Path: TypeAlias = tuple[int | str, ...]
 

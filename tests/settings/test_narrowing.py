@@ -25,7 +25,11 @@ OWN: dict[str, Any] = {
     "providers": {
         "local": {"type": "openai", "baseUrl": "http://127.0.0.1:8000/v1", "apiKey": "${LOCAL_API_KEY}"},
         "remote": {"type": "openai", "baseUrl": "https://models.example/v1", "apiKey": "${REMOTE_API_KEY}"},
-        "lan": {"type": "ollama", "baseUrl": "http://192.168.0.2:11434"},
+        "lan": {"type": "ollama", "baseUrl": "http://192.168.0.2:11434", "allowInsecure": True},
+        "claude": {"type": "anthropic", "apiKey": "${ANTHROPIC_API_KEY}"},
+        "gemini": {"type": "google", "apiKey": "${GEMINI_API_KEY}"},
+        "messages": {"type": "anthropic", "baseUrl": "http://127.0.0.1:8080"},
+        "generate": {"type": "google", "baseUrl": "http://[::1]:8080/v1beta"},
     },
     "timeouts": {"total": 50},
     "chat": {"systemPrompt": "own"},
@@ -78,6 +82,12 @@ def test_whatever_a_layer_says_its_problems_name_it(value: object) -> None:
         ({"providers": {"remote": {"apiKey": "${AWS_KEY}"}}}, "providers.remote.apiKey"),
         ({"providers": {"remote": {"allowInsecure": True}}}, "providers.remote.allowInsecure"),
         ({"providers": {"remote": {"timeouts": {"total": 1}}}}, "providers.remote.timeouts.total"),
+        ({"providers": {"remote": {"headers": {"X-Evil": "evil"}}}}, "providers.remote.headers.X-Evil"),
+        ({"providers": {"remote": {"extra": {"a": {"b": "evil"}}}}}, "providers.remote.extra.a.b"),
+        ({"providers": {"remote": {"maxRetries": 9}}}, "providers.remote.maxRetries"),
+        ({"providers": {"remote": {"contextWindow": 512}}}, "providers.remote.contextWindow"),
+        ({"providers": {"claude": {"maxTokens": 9}}}, "providers.claude.maxTokens"),
+        ({"providers": {"ollama": {"think": True}}}, "providers.ollama.think"),
         ({"providers": {"remote": None}}, "providers.remote"),
         ({"providers": {"remote": {}}}, "providers.remote"),
         ({"providers": "x"}, "providers"),
@@ -104,7 +114,7 @@ def test_an_unknown_key_is_named_there_too() -> None:
     assert "Did you mean exclude?" in resolution.problems[0].remedy
 
 
-@pytest.mark.parametrize("model", ["embedded:anything", "local:x", "ollama:other:7b"])
+@pytest.mark.parametrize("model", ["embedded:anything", "local:x", "ollama:other:7b", "messages:x", "generate:x"])
 def test_a_model_on_this_machine_can_be_chosen(model: str) -> None:
     resolution = narrowed({"model": model})
     assert resolution.problems == ()
@@ -112,7 +122,16 @@ def test_a_model_on_this_machine_can_be_chosen(model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", ["remote:x", "lan:x", "nobody:x", "ollama:gpt-oss:120b-cloud", "ollama:kimi-k2:Cloud"]
+    "model",
+    [
+        "remote:x",
+        "lan:x",
+        "claude:x",
+        "gemini:x",
+        "nobody:x",
+        "ollama:gpt-oss:120b-cloud",
+        "ollama:kimi-k2:Cloud",
+    ],
 )
 def test_any_other_model_is_chosen_only_in_the_users_own_file(model: str) -> None:
     resolution = narrowed({"model": model})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.layers import Layer, Resolution
 from ollm_lsp.settings.resolve import resolve
 from ollm_lsp.settings.resolved import (
+    AnthropicSettings,
     EmbeddedSettings,
+    GoogleSettings,
     OllamaSettings,
     OpenAISettings,
     Settings,
@@ -89,10 +92,23 @@ def test_every_option_arrives_in_the_settings() -> None:
                     "type": "openai",
                     "baseUrl": "https://models.example/v1/",
                     "apiKey": "${VLLM_API_KEY}",
+                    "headers": {"X-Team": "${TEAM_TOKEN}", "X-Title": "ollm-lsp"},
+                    "extra": {"top_k": 20, "chat_template_kwargs": {"enable_thinking": False}},
                     "contextWindow": 32768,
+                    "maxRetries": 0,
                     "timeouts": {"firstToken": 7, "connect": 4},
                 },
-                "far": {"type": "ollama", "baseUrl": "http://10.0.0.2:11434", "keepAlive": 300},
+                "far": {
+                    "type": "ollama",
+                    "baseUrl": "http://10.0.0.2:11434",
+                    "allowInsecure": True,
+                    "keepAlive": 300,
+                    "think": False,
+                    "contextWindow": 4096,
+                },
+                "openai": {"type": "openai", "apiKey": "${OPENAI_API_KEY}"},
+                "claude": {"type": "anthropic", "apiKey": "${ANTHROPIC_API_KEY}", "maxTokens": 500},
+                "gemini": {"type": "google", "apiKey": "${keyring:gemini}", "maxTokens": 600, "maxRetries": 10},
                 "own": {
                     "type": "embedded",
                     "modelPath": "/models/a.gguf",
@@ -112,11 +128,34 @@ def test_every_option_arrives_in_the_settings() -> None:
         "vllm": OpenAISettings(
             "vllm",
             "https://models.example/v1",
-            Secret("${VLLM_API_KEY}"),
-            32768,
-            TimeLimits(connect=4, first_token=7, idle=2.5),
+            api_key=Secret("${VLLM_API_KEY}"),
+            headers={"X-Team": Secret("${TEAM_TOKEN}"), "X-Title": Secret("ollm-lsp")},
+            extra={"top_k": 20, "chat_template_kwargs": {"enable_thinking": False}},
+            context_window=32768,
+            max_retries=0,
+            limits=TimeLimits(connect=4, first_token=7, idle=2.5),
         ),
-        "far": OllamaSettings("far", "http://10.0.0.2:11434", keep_alive="300s", limits=common),
+        "far": OllamaSettings(
+            "far", "http://10.0.0.2:11434", keep_alive="300s", think=False, context_window=4096, limits=common
+        ),
+        "openai": OpenAISettings(
+            "openai", "https://api.openai.com/v1", api_key=Secret("${OPENAI_API_KEY}"), limits=common
+        ),
+        "claude": AnthropicSettings(
+            "claude",
+            "https://api.anthropic.com",
+            api_key=Secret("${ANTHROPIC_API_KEY}"),
+            max_tokens=500,
+            limits=common,
+        ),
+        "gemini": GoogleSettings(
+            "gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            api_key=Secret("${keyring:gemini}"),
+            max_tokens=600,
+            max_retries=10,
+            limits=common,
+        ),
         "own": EmbeddedSettings("own", Path("/models/a.gguf"), 4096, 3, 60, common),
     }
     assert settings.chat.system_prompt == "Be brief."
@@ -157,8 +196,10 @@ def test_a_null_is_the_same_as_leaving_the_key_out() -> None:
         ({"providers": []}, "providers", "mapping"),
         ({"providers": {"a:b": {"type": "ollama"}}}, "providers.a:b", "letters, digits"),
         ({"providers": {"x": {}}}, "providers.x", "has no type"),
-        ({"providers": {"x": {"type": "olama"}}}, "providers.x", "ollama, openai, embedded"),
-        ({"providers": {"x": {"type": "openai"}}}, "providers.x.baseUrl", "required"),
+        ({"providers": {"x": {"type": "olama"}}}, "providers.x", "ollama, openai, anthropic, google, embedded"),
+        ({"providers": {"x": {"type": "openai"}}}, "providers.x", "set baseUrl if you mean another server"),
+        ({"providers": {"x": {"type": "anthropic"}}}, "providers.x", "wants a key"),
+        ({"providers": {"x": {"type": "google"}}}, "providers.x", 'Write apiKey: "${NAME}"'),
         ({"providers": {"x": None}}, "providers.x", "mapping"),
         (vllm(base_url="x"), "providers.vllm.base_url", "Did you mean baseUrl?"),
         (vllm(baseUrl="localhost:80"), "providers.vllm.baseUrl", "http:// or https://"),
@@ -167,6 +208,28 @@ def test_a_null_is_the_same_as_leaving_the_key_out() -> None:
         (vllm(timeouts={"idle": -1}), "providers.vllm.timeouts.idle", "more than 0"),
         (vllm(timeouts={"idel": 1}), "providers.vllm.timeouts.idel", "Did you mean idle?"),
         ({"providers": {"o": {"type": "ollama", "keepAlive": "long"}}}, "providers.o.keepAlive", "span of time"),
+        (vllm(headers={"a b": "x"}), "providers.vllm.headers.a b", "not the name of a header"),
+        (vllm(headers={"authorization": "x"}), "providers.vllm.headers.authorization", "write apiKey"),
+        (vllm(headers={"X-Goog-Api-Key": "x"}), "providers.vllm.headers.X-Goog-Api-Key", "write apiKey"),
+        (vllm(headers={"Host": "x"}), "providers.vllm.headers.Host", "sets this header itself"),
+        (vllm(headers={"X-A": "x", "x-a": "y"}), "providers.vllm.headers", "twice"),
+        (vllm(headers={f"X-{n}": "x" for n in range(51)}), "providers.vllm.headers", "more than 50"),
+        (vllm(headers={"X-A": 1}), "providers.vllm.headers.X-A", "text is expected"),
+        (vllm(headers={"X-A": "a\r\nb"}), "providers.vllm.headers.X-A", "printable ASCII"),
+        (vllm(headers={"X-A": ""}), "providers.vllm.headers.X-A", "printable ASCII"),
+        (vllm(headers={"X-A": "Bearer ${A_TOKEN}"}), "providers.vllm.headers.X-A", "stands alone"),
+        (vllm(headers={"X-A": "${HOME}"}), "providers.vllm.headers.X-A", "HOME does not look like an API key"),
+        (vllm(headers=["X-A"]), "providers.vllm.headers", "mapping"),
+        (vllm(extra={"stream": False}), "providers.vllm.extra", "ollm-lsp itself writes stream"),
+        (vllm(extra={"seed": float("nan")}), "providers.vllm.extra", "cannot hold"),
+        (vllm(extra={"seed": 10**5000}), "providers.vllm.extra", "cannot hold"),
+        (vllm(extra={"a": {1: 2}}), "providers.vllm.extra", "cannot hold"),
+        (vllm(extra={"a": [{"b": date(2020, 1, 1)}]}), "providers.vllm.extra", "dates in quotes"),
+        (vllm(extra="top_k"), "providers.vllm.extra", "mapping"),
+        (vllm(maxRetries=11), "providers.vllm.maxRetries", "at most 10"),
+        (vllm(maxRetries=-1), "providers.vllm.maxRetries", "at least 0"),
+        (vllm(allowInsecure="yes", baseUrl="http://10.0.0.1"), "providers.vllm.allowInsecure", "true or false"),
+        ({"providers": {"o": {"type": "ollama", "think": "high"}}}, "providers.o.think", "true or false"),
         ({"providers": {"o": {"type": "ollama", "keepAlive": True}}}, "providers.o.keepAlive", "text is expected"),
         ({"providers": {"e": {"type": "embedded", "modelPath": "a.gguf"}}}, "providers.e.modelPath", "full path"),
         ({"providers": {"e": {"type": "embedded", "modelPath": "~xyzzy/a"}}}, "providers.e.modelPath", "full path"),
@@ -229,10 +292,22 @@ def test_a_problem_names_a_key_on_one_line_of_bounded_length() -> None:
 
 
 @pytest.mark.prop("krk-41")
-def test_a_key_does_not_travel_in_clear_to_another_machine() -> None:
-    resolution = resolved(remote())
+@pytest.mark.parametrize(
+    "options",
+    [
+        remote(),
+        vllm(baseUrl="http://models.example"),
+        vllm(baseUrl="http://0.0.0.0:8000"),
+        vllm(baseUrl="http://models.example", allowInsecure=False),
+        {"providers": {"vllm": {"type": "ollama", "baseUrl": "http://192.168.0.2:11434"}}},
+        {"providers": {"vllm": {"type": "anthropic", "baseUrl": "http://models.example"}}},
+        {"providers": {"vllm": {"type": "google", "baseUrl": "http://models.example", "apiKey": "${A_KEY}"}}},
+    ],
+)
+def test_nothing_travels_in_clear_to_another_machine(options: dict[str, Any]) -> None:
+    resolution = resolved(options)
     problem = only_problem(resolution)
-    assert problem.key == "providers.vllm.apiKey"
+    assert problem.key == "providers.vllm.baseUrl"
     assert "unencrypted" in problem.message
     assert "allowInsecure: true" in problem.remedy
     assert "vllm" not in resolution.settings.providers
@@ -246,10 +321,10 @@ def test_a_key_does_not_travel_in_clear_to_another_machine() -> None:
         vllm(apiKey="${VLLM_API_KEY}"),
         vllm(baseUrl="http://[::1]:80", apiKey="${VLLM_API_KEY}"),
         vllm(baseUrl="https://models.example", apiKey="${VLLM_API_KEY}"),
-        vllm(baseUrl="http://models.example"),
+        vllm(baseUrl="http://models.example", allowInsecure=True),
     ],
 )
-def test_a_key_travels_encrypted_on_this_machine_or_with_the_users_consent(options: dict[str, Any]) -> None:
+def test_requests_travel_encrypted_on_this_machine_or_with_the_users_consent(options: dict[str, Any]) -> None:
     assert "vllm" in clean(options).providers
 
 

@@ -43,6 +43,9 @@ def test_every_reference_has_a_target() -> None:
 
 def test_defaults_are_in_the_schema_and_none_depends_on_this_machine() -> None:
     assert SECTIONS["OllamaOptions"]["properties"]["baseUrl"]["default"] == "http://127.0.0.1:11434"
+    assert SECTIONS["OpenAIOptions"]["properties"]["baseUrl"]["default"] == "https://api.openai.com/v1"
+    assert SECTIONS["AnthropicOptions"]["properties"]["baseUrl"]["default"] == "https://api.anthropic.com"
+    assert SECTIONS["GoogleOptions"]["properties"]["maxRetries"]["default"] == 3
     assert SECTIONS["Timeouts"]["properties"]["firstToken"]["default"] == 120
     assert SECTIONS["ContextOptions"]["properties"]["exclude"]["default"] == ["**/.env*"]
     assert SECTIONS["EmbeddedOptions"]["properties"]["contextWindow"]["default"] == 8192
@@ -53,8 +56,10 @@ def test_a_provider_is_told_apart_by_its_type() -> None:
     providers = SCHEMA["properties"]["providers"]
     (entry,) = providers["patternProperties"].values()
     assert providers["additionalProperties"] is False
-    assert set(entry["discriminator"]["mapping"]) == set(KINDS) == {"ollama", "openai", "embedded"}
-    assert SECTIONS["OpenAIOptions"]["required"] == ["baseUrl", "type"]
+    assert (
+        set(entry["discriminator"]["mapping"]) == set(KINDS) == {"ollama", "openai", "anthropic", "google", "embedded"}
+    )
+    assert all(section["required"] == ["type"] for section in SECTIONS.values() if "type" in section["properties"])
 
 
 def test_the_schema_tells_which_options_count_anywhere() -> None:
