@@ -20,7 +20,8 @@ from ollm_lsp.core.errors import (
 )
 from ollm_lsp.core.events import Activity
 from ollm_lsp.core.ports import ManagesModels
-from ollm_lsp.providers.ollama_models import OllamaModels, size_in_words
+from ollm_lsp.providers.ollama_models import OllamaModels
+from ollm_lsp.providers.ollama_pull import size_in_words
 from tests.core.values import patient
 
 if TYPE_CHECKING:
