@@ -74,8 +74,13 @@ stands twice are refused, and so is a file of more than 1 MB.
 
 Write `apiKey: "${{NAME}}"` to read an environment variable, or `apiKey: "${{keyring:NAME}}"` to read the system
 keyring (service `ollm-lsp`, needs the Python library `keyring`). Both are read at use and are never written to a log.
-Only variables that look like an API key are read: `OLLM_*`, `*_API_KEY`, `*_KEY` and `*_TOKEN`. A key does not travel
-over plain `http` to another machine unless the provider has `allowInsecure: true`.
+Only variables that look like an API key are read: `OLLM_*`, `*_API_KEY`, `*_KEY` and `*_TOKEN`. The values of
+`headers` can be such references too. A vendor's own address is not used without a key.
+
+Nothing travels over plain `http` to another machine unless the provider has `allowInsecure: true`, because every
+request holds your code. Redirects are never followed.
+
+[providers/](providers/README.md) has a page with an example for each server.
 """
 
 _TYPES: Final = {"string": "text", "boolean": "true or false", "integer": "whole number", "object": "mapping"}
@@ -88,17 +93,17 @@ def reference() -> str:
     sections: dict[str, type[Section]] = {"All sections": Options, "`timeouts`": Timeouts}
     sections |= {f"`providers.<name>` with `type: {kind}`": section for kind, section in KINDS.items()}
     sections |= {"`chat`": ChatOptions, "`context`": ContextOptions}
-    return _INTRODUCTION + "".join(_section(title, section) for title, section in sections.items())
+    generated = schema()
+    return _INTRODUCTION + "".join(_section(title, section, generated) for title, section in sections.items())
 
 
-def _section(title: str, section: type[Section]) -> str:
-    rows = "".join(_rows(section))
+def _section(title: str, section: type[Section], generated: dict[str, Any]) -> str:
+    rows = "".join(_rows(section, generated))
     heading = "| key | type | default | meaning | where |\n| --- | --- | --- | --- | --- |\n"
     return f"\n## {title}\n\n{section.__doc__}\n\n{heading}{rows}"
 
 
-def _rows(section: type[Section]) -> Iterator[str]:
-    generated = schema()
+def _rows(section: type[Section], generated: dict[str, Any]) -> Iterator[str]:
     described = generated if section is Options else generated["$defs"][section.__name__]
     required = described.get("required", ())
     known = keys(section)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 KEYS = [
     "model", "providers", "timeouts", "chat", "context", "type", "baseUrl", "apiKey", "allowInsecure", "keepAlive",
-    "modelPath", "contextWindow", "threads", "idleTimeout", "connect", "firstToken", "idle", "total",
-    "systemPrompt", "openBuffers", "maxTokens", "exclude", "ollama", "openai", "embedded", "vllm", "a:b", "base_url",
-    "kraken", "",
+    "modelPath", "contextWindow", "threads", "idleTimeout", "think", "maxRetries", "maxTokens", "headers", "extra",
+    "connect", "firstToken", "idle", "total", "systemPrompt", "openBuffers", "exclude", "ollama", "openai", "embedded",
+    "vllm", "a:b", "base_url", "kraken", "X-Team", "Authorization", "top_k", "stream", "",
 ]  # fmt: skip
 VALUES: list[Any] = [
     "ollama:x", "embedded:y", "vllm:z", "remote:w", "ollama:big-cloud", "nobody:x", "ollama", "openai", "embedded",
@@ -50,13 +50,15 @@ anything: Anything = st.recursive(
     max_leaves=25,
 )
 
+members: Anything = st.dictionaries(names, st.one_of(scalars, anything), max_size=4)
 providers: Anything = st.dictionaries(
     st.one_of(st.sampled_from(["ollama", "embedded", "vllm", "remote"]), names),
     st.one_of(
         anything,
         st.fixed_dictionaries(
-            {"type": st.sampled_from(["ollama", "openai", "embedded", "olama", 3])},
-            optional=dict.fromkeys(KEYS[6:16], scalars) | {"timeouts": anything, "typo": anything},
+            {"type": st.sampled_from(["ollama", "openai", "anthropic", "google", "embedded", "olama", 3])},
+            optional=dict.fromkeys(KEYS[6:17], scalars)
+            | {"headers": members, "extra": members, "timeouts": anything, "typo": anything},
         ),
     ),
     max_size=4,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +13,14 @@ import pytest
 from hypothesis import given
 
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.layers import Layer, Resolution
 from ollm_lsp.settings.resolve import resolve
 from ollm_lsp.settings.resolved import (
     AnthropicSettings,
     EmbeddedSettings,
     GoogleSettings,
+    HttpSettings,
     OllamaSettings,
     OpenAISettings,
     Settings,
@@ -342,7 +346,53 @@ def test_a_key_in_the_file_works_with_a_warning_that_does_not_repeat_it() -> Non
 
 
 @pytest.mark.prop("krk-42")
-@pytest.mark.parametrize("place", ["apiKey", "baseUrl", "keepAlive", "type", "contextWindow", "allowInsecure"])
+def test_a_key_in_a_header_works_with_a_warning_that_does_not_repeat_it() -> None:
+    headers = {"X-Auth-Token": "literal-canary-41", "X-Gate": "Bearer canary-42", "X-Title": "my editor"}
+    resolution = resolved(vllm(headers=headers | {"X-Team": "${TEAM_TOKEN}"}))
+    assert [(problem.key, problem.severity) for problem in resolution.problems] == [
+        ("providers.vllm.headers.X-Auth-Token", "warning"),
+        ("providers.vllm.headers.X-Gate", "warning"),
+    ]
+    assert "write X-Auth-Token: " in resolution.problems[0].remedy
+    provider = resolution.settings.providers["vllm"]
+    assert isinstance(provider, OpenAISettings)
+    assert {name: provider.headers[name].reveal() for name in headers} == headers
+    assert "canary" not in repr(resolution)
+
+
+@pytest.mark.parametrize("kind", ["ollama", "openai", "anthropic", "google"])
+def test_every_provider_at_an_address_takes_the_common_options(kind: str) -> None:
+    options = {
+        "type": kind,
+        "baseUrl": "http://127.0.0.1:9",
+        "apiKey": "${SOME_KEY}",
+        "headers": {"X-A": "b"},
+        "extra": {"top_k": None},
+        "contextWindow": 1000,
+        "maxRetries": 1,
+        "timeouts": {"total": 5},
+    }
+    provider = clean({"providers": {"p": options}}).providers["p"]
+    assert isinstance(provider, HttpSettings)
+    assert provider == type(provider)(
+        "p",
+        "http://127.0.0.1:9",
+        api_key=Secret("${SOME_KEY}"),
+        headers={"X-A": Secret("b")},
+        extra={"top_k": None},
+        context_window=1000,
+        max_retries=1,
+        limits=TimeLimits(total=5),
+    )
+    assert hash(provider) == hash(replace(provider))
+    changes: list[dict[str, Any]] = [{"headers": {}}, {"extra": {"top_k": 1}}, {"max_retries": 2}, {"api_key": None}]
+    assert all(replace(provider, **change) != provider for change in changes)
+
+
+@pytest.mark.prop("krk-42")
+@pytest.mark.parametrize(
+    "place", ["apiKey", "baseUrl", "keepAlive", "type", "contextWindow", "allowInsecure", "headers", "maxRetries"]
+)
 @pytest.mark.parametrize("value", ["$CANARY-31", "http://user:CANARY-31@host", ["CANARY-31"], {"a": "CANARY-31"}])
 def test_no_problem_repeats_a_value(place: str, value: object) -> None:
     resolution = resolved(vllm(**{place: value}) | {"model": value, "chat": value})
@@ -362,8 +412,17 @@ def test_any_value_resolves_to_settings_that_work(value: object) -> None:
         for name, provider in settings.providers.items():
             assert provider.name == name
             assert min(provider.limits.connect, provider.limits.idle, provider.limits.total) > 0
+            if isinstance(provider, HttpSettings):
+                json.dumps(provider.extra, allow_nan=False).encode()
+                assert not {"messages", "model", "stream"} & set(provider.extra)
+                assert not {"authorization", "host"} & {header.lower() for header in provider.headers}
+                assert provider.base_url.startswith("https:") or is_loopback(provider.base_url) or _agreed(value, name)
         assert all(problem.remedy and problem.source == USER for problem in resolution.problems)
         assert len(resolution.problems) <= 21
+
+
+def _agreed(value: Any, name: str) -> bool:
+    return value["providers"][name]["allowInsecure"] is True
 
 
 @patient
