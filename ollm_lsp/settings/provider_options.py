@@ -191,7 +191,7 @@ class AnthropicOptions(_HttpProvider):
     base_url: BaseUrl = ANTHROPIC_URL
     """Address of the server, without a version."""
     max_tokens: Tokens | None = None
-    """Most tokens of an answer; without it what the model can."""
+    """Most tokens of an answer. The API wants a limit; without this one it is one that every model accepts."""
 
 
 class GoogleOptions(_HttpProvider):
@@ -202,7 +202,7 @@ class GoogleOptions(_HttpProvider):
     base_url: BaseUrl = GOOGLE_URL
     """Address of the server with its version."""
     max_tokens: Tokens | None = None
-    """Most tokens of an answer; without it what the model can."""
+    """Most tokens of an answer; without it the server decides."""
 
 
 class EmbeddedOptions(_Provider):
