@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from ollm_lsp.core.foreign_json import decode
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.framing import NdjsonFramer, SseFramer
-from ollm_lsp.providers.wire import ollama_chat, openai_chat
+from ollm_lsp.providers.wire import anthropic_messages, google_generate, ollama_chat, openai_chat
 from ollm_lsp.providers.wire.codec import Answer
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ def ollama() -> Answer[Any]:
     return Answer(NdjsonFramer(), ollama_chat.Decoder())
 
 
+def anthropic() -> Answer[Any]:
+    return Answer(SseFramer(), anthropic_messages.Decoder())
+
+
+def google() -> Answer[Any]:
+    return Answer(SseFramer(), google_generate.Decoder())
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The events, and how it ended when it did not end well."""
@@ -53,6 +61,7 @@ class Outcome:
 STOP = Finished(FinishReason.STOP)
 LENGTH = Finished(FinishReason.LENGTH)
 TOOL_USE = Finished(FinishReason.TOOL_USE)
+FILTERED = Finished(FinishReason.CONTENT_FILTER)
 
 
 def said(*texts: str) -> tuple[ProviderEvent, ...]:
@@ -63,8 +72,8 @@ def thought(*texts: str) -> tuple[ProviderEvent, ...]:
     return tuple(map(ReasoningDelta, texts))
 
 
-def counted(given: int = 0, taken: int = 0) -> UsageReported:
-    return UsageReported(Usage(given, taken))
+def counted(given: int = 0, taken: int = 0, cached: int = 0, written: int = 0) -> UsageReported:
+    return UsageReported(Usage(given, taken, cached, written))
 
 
 def called(call_id: str, name: str, **arguments: Any) -> ToolCalled:
@@ -120,7 +129,9 @@ def ndjson(*lines: Any) -> bytes:
 def quick_json() -> Generator[None]:
     """The same frame is decoded only once, however often it is played."""
     quick = cache(decode)
-    with patch.object(openai_chat, "decode", quick), patch.object(ollama_chat, "decode", quick):
+    with ExitStack() as patches:
+        for wire in (anthropic_messages, google_generate, ollama_chat, openai_chat):
+            patches.enter_context(patch.object(wire, "decode", quick))
         yield
 
 

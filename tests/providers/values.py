@@ -80,3 +80,12 @@ hostile_arguments = {
     "digits": '{"a":' + "9" * 5_000 + "}",
 }
 """Documents that are no tool's arguments, by what is wrong with them."""
+
+
+def foreign_json(keys: str) -> SearchStrategy[Any]:
+    """JSON of any shape, with these keys in its objects."""
+    return st.recursive(
+        _scalars | texts,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(keys.split()), inner, max_size=4),
+        max_leaves=8,
+    )

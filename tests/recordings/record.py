@@ -1,6 +1,6 @@
 """Records what the real llama.cpp sends with the real model, byte for byte.
 
-Run it with: python -m tests.recordings.record [NAME ...]
+Run it with: python -m tests.recordings.record [WIRE/NAME ...]
 
 The other recordings are written by hand, after the documentation and the source of the servers in their names.
 """
@@ -18,7 +18,7 @@ import httpx
 
 from tests.support.real_model import fetch
 
-HERE = Path(__file__).parent / "openai_chat"
+HERE = Path(__file__).parent
 # ChatML as SmolLM2 was trained with, and tools in the words that llama.cpp knows how to read back.
 TOOLS_TEMPLATE = """\
 {%- if tools %}
@@ -50,7 +50,7 @@ TOOL = {
         "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
     },
 }
-REQUESTS: dict[str, dict[str, Any]] = {
+CHAT: dict[str, dict[str, Any]] = {
     "llama_cpp_text": {"messages": [{"role": "user", "content": "What is the capital of France?"}]},
     "llama_cpp_length": {"messages": [{"role": "user", "content": "Count from one to ten."}], "max_tokens": 4},
     "llama_cpp_unicode": {
@@ -70,10 +70,35 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "max_tokens": 26,
     },
 }
+MESSAGES_TOOL = {
+    "name": "read_file",
+    "description": "Read a file",
+    "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+}
+MESSAGES: dict[str, dict[str, Any]] = {
+    "llama_cpp_text": {"messages": [{"role": "user", "content": "What is the capital of France?"}]},
+    "llama_cpp_length": {"messages": [{"role": "user", "content": "Count from one to ten."}], "max_tokens": 4},
+    "llama_cpp_tool_calls": {
+        "messages": [{"role": "user", "content": "Read the file main.py"}],
+        "tools": [MESSAGES_TOOL],
+        "tool_choice": {"type": "any"},
+    },
+    "llama_cpp_cut_tool_call": {
+        "messages": [{"role": "user", "content": "Read the file main.py"}],
+        "tools": [MESSAGES_TOOL],
+        "tool_choice": {"type": "any"},
+        "max_tokens": 26,
+    },
+}
+WIRES: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {
+    "openai_chat": ("/v1/chat/completions", {"stream_options": {"include_usage": True}}, CHAT),
+    "anthropic_messages": ("/v1/messages", {"max_tokens": 200}, MESSAGES),
+}
+"""The folder of each wire: its address, what every request has, and the requests."""
 
 
 def main() -> None:
-    """Overwrite the recordings of llama.cpp, or those with the given names."""
+    """Overwrite the recordings of llama.cpp, or those with the given names, such as `openai_chat/llama_cpp_text`."""
     model = fetch()
     os.environ["OMP_WAIT_POLICY"] = "passive"
     llama: Any = importlib.import_module("xllamacpp")
@@ -85,12 +110,14 @@ def main() -> None:
     params.use_jinja, params.chat_template = True, TOOLS_TEMPLATE
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = llama.Server(params)
-    for name in sys.argv[1:] or REQUESTS:
-        request = REQUESTS[name]
-        body = {"temperature": 0, "stream": True, "stream_options": {"include_usage": True}, **request}
-        url = f"http://127.0.0.1:{params.port}/v1/chat/completions"
-        with httpx.stream("POST", url, json=body, timeout=60) as answer:
-            (HERE / f"{name}.sse").write_bytes(b"".join(answer.iter_raw()))
+    for folder, (path, common, requests) in WIRES.items():
+        for name, request in requests.items():
+            if sys.argv[1:] and f"{folder}/{name}" not in sys.argv[1:]:
+                continue
+            body = {"temperature": 0, "stream": True, **common, **request}
+            url = f"http://127.0.0.1:{params.port}{path}"
+            with httpx.stream("POST", url, json=body, timeout=60) as answer:
+                (HERE / folder / f"{name}.sse").write_bytes(b"".join(answer.iter_raw()))
     del server
 
 

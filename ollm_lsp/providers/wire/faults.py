@@ -44,3 +44,12 @@ def reported(error: object) -> ProviderError:
     """An error that the server put into a stream that began well."""
     complaint = complaint_in(error)
     return refusal(f"The server reports: {excerpt(complaint.text or str(error))}", complaint)
+
+
+def unreadable_call(name: str, arguments: str, why: str) -> MalformedAnswer:
+    """A tool call that nobody may run, because nobody knows for sure what it says."""
+    tool = f"the tool '{excerpt(name)}'" if name else "a tool"
+    return MalformedAnswer(
+        f"The model called {tool} in a way that cannot be read ({excerpt(why)}): {excerpt(arguments)}",
+        remedy="Ask again, or choose a model that is better with tools.",
+    )

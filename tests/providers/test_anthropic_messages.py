@@ -1,0 +1,726 @@
+"""The Messages wire: recordings cut at every byte, endings, blocks, and requests that Anthropic's own types accept."""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from anthropic.types import RawMessageStreamEvent
+from anthropic.types.message_create_params import MessageCreateParamsStreaming
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from ollm_lsp.core.errors import (
+    AuthenticationFailed,
+    IncompleteAnswer,
+    MalformedAnswer,
+    ModelNotFound,
+    ProviderError,
+    RateLimited,
+    ServerFailed,
+    TimedOut,
+)
+from ollm_lsp.core.events import FinishReason, ReasoningSigned, ToolCalled, Warned
+from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
+from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSpec
+from ollm_lsp.core.turn import Turn
+from ollm_lsp.providers.wire.anthropic_messages import WORTH_CACHING, encode
+from ollm_lsp.providers.wire.faults import MAX_CALLS
+from tests.core.values import patient
+from tests.providers import sendable
+from tests.providers.replay import (
+    FILTERED,
+    LENGTH,
+    STOP,
+    TOOL_USE,
+    Outcome,
+    Recording,
+    anthropic,
+    assert_complete_only_after,
+    assert_cuts_change_nothing,
+    called,
+    counted,
+    play,
+    recorded_in,
+    said,
+    sse,
+    thought,
+)
+from tests.providers.values import arguments, foreign_json, hostile_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ollm_lsp.core.events import ProviderEvent
+    from ollm_lsp.core.messages import Part
+
+END = b'"type":"message_stop"'
+PARIS = ("The", " capital", " of", " France", " is", " Paris", ".")
+RECORDED = [
+    Recording("anthropic_messages/llama_cpp_text.sse", END, (counted(16, 0), *said(*PARIS), counted(16, 8), STOP)),
+    Recording(
+        "anthropic_messages/llama_cpp_length.sse",
+        END,
+        (counted(15, 0, 3), *said("The", " number", " of", " ways"), counted(15, 4, 3), LENGTH),
+    ),
+    Recording(
+        "anthropic_messages/llama_cpp_tool_calls.sse",
+        END,
+        (
+            counted(143, 0, 1),
+            counted(143, 67, 1),
+            called("lWO0sEsio5FGf8Re6dHmGAT6j3PlWkT4", "read_file", path="main.py"),
+            called("FJdZ12fvTtcvwC8knKRUrJJEa59T23xn", "read_file", path="main.py"),
+            TOOL_USE,
+        ),
+    ),
+    Recording(
+        "anthropic_messages/llama_cpp_cut_tool_call.sse",
+        END,
+        (counted(143, 0, 142), counted(143, 26, 142), LENGTH),
+    ),
+    Recording(
+        "anthropic_messages/anthropic_text.sse", END, (counted(25, 1), *said("Hello", "!"), counted(25, 15), STOP)
+    ),
+    Recording(
+        "anthropic_messages/anthropic_thinking_tool_calls.sse",
+        END,
+        (
+            counted(2112, 3, 2000, 100),
+            *thought("The user wants ", "é.py."),
+            ReasoningSigned("EqQBCgIYAg=="),
+            ReasoningSigned("EmwKAhgBEgy3", is_redacted=True),
+            *said("I read ", "both 漢."),
+            counted(2112, 89, 2000, 100),
+            called("toolu_01A", "read_file", path="é.py"),
+            called("toolu_01B", "list_files"),
+            TOOL_USE,
+        ),
+    ),
+    Recording(
+        "anthropic_messages/anthropic_refusal.sse",
+        END,
+        (counted(25, 1), *said("I"), Warned("content_filter", "This could do harm."), counted(25, 2), FILTERED),
+    ),
+]
+recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
+
+
+def test_every_recording_is_played() -> None:
+    assert recorded_in("anthropic_messages") == {recording.path for recording in RECORDED}
+
+
+@pytest.mark.prop("core-15")
+@pytest.mark.prop("krk-6")
+@recorded
+def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
+    assert play(anthropic, [recording.raw]) == Outcome(recording.events)
+
+
+@pytest.mark.prop("core-15")
+@recorded
+def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
+    assert_cuts_change_nothing(anthropic, recording.raw)
+
+
+@pytest.mark.prop("core-28")
+@recorded
+def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
+    assert_complete_only_after(anthropic, recording.raw, recording.terminal)
+
+
+@pytest.mark.parametrize("recording", [it for it in RECORDED if "llama_cpp" not in it.path], ids=str)
+def test_anthropic_itself_would_know_the_events_that_are_written_by_hand(recording: Recording) -> None:
+    event_type = TypeAdapter[Any](RawMessageStreamEvent)
+    lines = [line.removeprefix("data: ") for line in recording.raw.decode().splitlines() if line.startswith("data: ")]
+    kinds = [event_type.validate_json(line).type for line in lines if '"type":"ping"' not in line]
+    assert (kinds[0], kinds[-1]) == ("message_start", "message_stop")
+
+
+def start(index: Any = 0, **block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def delta(kind: str, index: Any = 0, **more: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
+
+
+def end(index: Any = 0) -> dict[str, Any]:
+    return {"type": "content_block_stop", "index": index}
+
+
+def stopped(reason: Any = "end_turn", **usage: Any) -> dict[str, Any]:
+    return {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage}
+
+
+def begun(**usage: Any) -> dict[str, Any]:
+    return {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": usage}}
+
+
+HI = delta("text_delta", text="Hi")
+LAST = {"type": "message_stop"}
+PING = {"type": "ping"}
+CALL = [start(1, type="tool_use", id="c", name="f", input={}), delta("input_json_delta", 1, partial_json='{"x":1}')]
+CALLED = called("c", "f", x=1)
+
+
+def failed(kind: str, message: str = "No.") -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
+    "text": ([start(type="text", text=""), HI, end(), stopped(), LAST], (*said("Hi"), STOP)),
+    "text in the start of a block": ([start(type="text", text="Oh"), HI, LAST], (*said("Oh", "Hi"), STOP)),
+    "only the end": ([LAST], (STOP,)),
+    "no stop reason": ([HI, LAST], (*said("Hi"), STOP)),
+    "a stop reason that is no text": ([HI, stopped(1), LAST], (*said("Hi"), STOP)),
+    "an unknown stop reason": ([HI, stopped("eos"), LAST], (*said("Hi"), STOP)),
+    "stop_sequence": ([HI, stopped("stop_sequence"), LAST], (*said("Hi"), STOP)),
+    "max_tokens": ([HI, stopped("max_tokens"), LAST], (*said("Hi"), LENGTH)),
+    "the context is full": ([HI, stopped("model_context_window_exceeded"), LAST], (*said("Hi"), LENGTH)),
+    "pause_turn": ([HI, stopped("pause_turn"), LAST], (*said("Hi"), LENGTH)),
+    "refusal": ([HI, stopped("refusal"), LAST], (*said("Hi"), FILTERED)),
+    "pings": ([PING, HI, PING, stopped(), PING, LAST], (*said("Hi"), STOP)),
+    "news": ([{"type": "news"}, HI, {"x": 1}, {}, stopped(), LAST], (*said("Hi"), STOP)),
+    "blocks and deltas of other kinds": (
+        [start(type="server_tool_use", id="s", name="w"), delta("citations_delta"), HI, delta("x"), LAST],
+        (*said("Hi"), STOP),
+    ),
+    "arguments of a block that is no call": (
+        [HI, delta("input_json_delta", 5, partial_json="{"), LAST],
+        (*said("Hi"), STOP),
+    ),
+    "null everywhere": (
+        [
+            {"type": "message_start", "message": None},
+            {"type": "content_block_start", "index": None, "content_block": None},
+            {"type": "content_block_delta", "index": 0, "delta": None},
+            {"type": "message_delta", "delta": None, "usage": None},
+            LAST,
+        ],
+        (STOP,),
+    ),
+    "thoughts with a signature": (
+        [
+            start(type="thinking", thinking="", signature=""),
+            delta("thinking_delta", thinking="Hm"),
+            delta("signature_delta", signature="s1"),
+            end(),
+            HI,
+            LAST,
+        ],
+        (*thought("Hm"), ReasoningSigned("s1"), *said("Hi"), STOP),
+    ),
+    "thoughts whose words are left out": (
+        [start(type="thinking", thinking=""), delta("signature_delta", signature="s1"), end(), LAST],
+        (ReasoningSigned("s1"), STOP),
+    ),
+    "a signature in the start of a block": (
+        [start(type="thinking", thinking="Hm", signature="s1"), end(), LAST],
+        (*thought("Hm"), ReasoningSigned("s1"), STOP),
+    ),
+    "the last signature counts": (
+        [delta("signature_delta", signature="s1"), delta("signature_delta", signature="s2"), end(), LAST],
+        (ReasoningSigned("s2"), STOP),
+    ),
+    "a signature whose block never ends": (
+        [delta("thinking_delta", thinking="Hm"), delta("signature_delta", signature="s1"), start(1, type="text"), LAST],
+        (*thought("Hm"), ReasoningSigned("s1"), STOP),
+    ),
+    "a signature before nothing but the end": (
+        [delta("signature_delta", signature="s"), LAST],
+        (ReasoningSigned("s"), STOP),
+    ),
+    "an empty signature": (
+        [delta("thinking_delta", thinking="Hm"), delta("signature_delta", signature=""), end(), LAST],
+        (*thought("Hm"), STOP),
+    ),
+    "redacted thoughts": (
+        [start(type="redacted_thinking", data="d1"), end(), start(1, type="redacted_thinking", data=""), end(1), LAST],
+        (ReasoningSigned("d1", is_redacted=True), STOP),
+    ),
+    "a call": ([*CALL, end(1), stopped("tool_use"), LAST], (CALLED, TOOL_USE)),
+    "a call ended with end_turn": ([*CALL, end(1), stopped(), LAST], (CALLED, TOOL_USE)),
+    "a call whose block never ends": ([*CALL, stopped("tool_use"), LAST], (CALLED, TOOL_USE)),
+    "a call cut by max_tokens": ([*CALL, end(1), stopped("max_tokens"), LAST], (LENGTH,)),
+    "a call cut by the context": ([*CALL, stopped("model_context_window_exceeded"), LAST], (LENGTH,)),
+    "a call stopped by a refusal": ([*CALL, end(1), stopped("refusal"), LAST], (FILTERED,)),
+    "tool_use without a call": ([HI, stopped("tool_use"), LAST], (*said("Hi"), TOOL_USE)),
+    "what follows a call keeps its place": (
+        [*CALL, start(2, type="thinking", thinking="Hm", signature="s"), end(2), HI, stopped("tool_use"), LAST],
+        (CALLED, *thought("Hm"), ReasoningSigned("s"), *said("Hi"), TOOL_USE),
+    ),
+    "what follows a call that is cut is kept": ([*CALL, HI, stopped("max_tokens"), LAST], (*said("Hi"), LENGTH)),
+    "usage in sum": (
+        [begun(input_tokens=3, output_tokens=1), HI, stopped(output_tokens=9), LAST],
+        (counted(3, 1), *said("Hi"), counted(3, 9), STOP),
+    ),
+    "usage with a cache": (
+        [
+            begun(input_tokens=3, cache_read_input_tokens=50, cache_creation_input_tokens=7, output_tokens=1),
+            stopped(output_tokens=9),
+            LAST,
+        ],
+        (counted(60, 1, 50, 7), counted(60, 9, 50, 7), STOP),
+    ),
+    "usage at the end only": ([stopped(input_tokens=3, output_tokens=9), LAST], (counted(3, 9), STOP)),
+    "usage that ends with nothing": (
+        [begun(input_tokens=3, output_tokens=1), stopped(input_tokens=0, output_tokens=9), LAST],
+        (counted(3, 1), counted(3, 9), STOP),
+    ),
+    "senseless usage": ([begun(input_tokens=-1, output_tokens="9"), LAST], (counted(0, 0), STOP)),
+    "whatever follows the end": ([HI, LAST, "garbage", HI], (*said("Hi"), STOP)),
+}
+
+
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("krk-6")
+@pytest.mark.parametrize(("frames", "events"), COMPLETE.values(), ids=COMPLETE)
+def test_an_answer_that_ends_well_gives_its_events_and_one_finish(
+    frames: list[Any], events: tuple[ProviderEvent, ...]
+) -> None:
+    assert play(anthropic, [sse(*frames)]) == Outcome(events)
+
+
+BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError], str]] = {
+    "nothing at all": ([], (), IncompleteAnswer, "ended before"),
+    "text without an end": ([HI], said("Hi"), IncompleteAnswer, "ended before"),
+    "a stop reason without the end": ([HI, stopped()], said("Hi"), IncompleteAnswer, "ended before"),
+    "a call without the end": ([*CALL, end(1), stopped("tool_use")], (), IncompleteAnswer, "ended before"),
+    "overloaded": ([HI, failed("overloaded_error", "Overloaded")], said("Hi"), ServerFailed, "Overloaded"),
+    "rate limit": ([failed("rate_limit_error")], (), RateLimited, "No."),
+    "authentication": ([failed("authentication_error")], (), AuthenticationFailed, "No."),
+    "billing": ([failed("billing_error")], (), RateLimited, "No."),
+    "model": ([failed("not_found_error", "model: x")], (), ModelNotFound, "model: x"),
+    "time": ([failed("timeout_error")], (), TimedOut, "No."),
+    "an error of another kind": ([failed("odd_error")], (), ServerFailed, "No."),
+    "an error without anything": ([{"type": "error"}], (), ServerFailed, "error"),
+    "an error without a type": ([HI, {"error": {"message": "lost it"}}], said("Hi"), ServerFailed, "lost it"),
+    "an error as text": ([{"error": "lost it"}], (), ServerFailed, "lost it"),
+    "no JSON": ([HI, "garbage"], said("Hi"), MalformedAnswer, "garbage"),
+    "a list": (["[]"], (), MalformedAnswer, "unexpected shape"),
+    "a call without a name": ([start(type="tool_use", id="c"), LAST], (), MalformedAnswer, "cannot be read"),
+    "a call with half its arguments": (
+        [start(type="tool_use", id="c", name="f"), delta("input_json_delta", partial_json='{"x'), stopped(), LAST],
+        (),
+        MalformedAnswer,
+        "'f'",
+    ),
+    "a good call and a bad one": (
+        [*CALL, start(2, type="tool_use", id="d", name="g"), delta("input_json_delta", 2, partial_json="["), LAST],
+        (),
+        MalformedAnswer,
+        "'g'",
+    ),
+}
+
+
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("eng-7")
+@pytest.mark.parametrize(("frames", "events", "error", "words"), BROKEN.values(), ids=BROKEN)
+def test_an_answer_that_ends_badly_gives_an_error_and_never_a_finish(
+    frames: list[Any], events: tuple[ProviderEvent, ...], error: type[ProviderError], words: str
+) -> None:
+    outcome = play(anthropic, [sse(*frames)])
+    assert (outcome.events, outcome.error) == (events, error)
+    assert words in outcome.message
+    assert len(outcome.message) < 400
+
+
+def test_an_event_without_a_type_has_that_of_its_name() -> None:
+    raw = b'event: content_block_delta\ndata: {"delta":{"type":"text_delta","text":"Hi"}}\n\n'
+    assert play(anthropic, [raw, b"event: message_stop\ndata: {}\n\n"]) == Outcome((*said("Hi"), STOP))
+
+
+def pieces(*blocks: tuple[dict[str, Any], list[str]]) -> Outcome:
+    frames: list[Any] = []
+    for index, (block, texts) in enumerate(blocks):
+        frames += [start(index, type="tool_use", **block)]
+        frames += [delta("input_json_delta", index, partial_json=text) for text in texts]
+        frames += [end(index)]
+    return play(anthropic, [sse(*frames, stopped("tool_use"), LAST)])
+
+
+CALLS: dict[str, tuple[dict[str, Any], list[str], ToolCall]] = {
+    "in pieces": ({"id": "a", "name": "f", "input": {}}, ["", '{"x"', ":[1]}"], ToolCall("a", "f", {"x": [1]})),
+    "no arguments": ({"id": "a", "name": "f", "input": {}}, [], ToolCall("a", "f", {})),
+    "empty arguments": ({"id": "a", "name": "f"}, ["", ""], ToolCall("a", "f", {})),
+    "arguments at once": ({"id": "a", "name": "f", "input": {"x": "é"}}, [], ToolCall("a", "f", {"x": "é"})),
+    "pieces count more": ({"id": "a", "name": "f", "input": {"x": 1}}, ["{}"], ToolCall("a", "f", {})),
+    "no id": ({"name": "f"}, ["{}"], ToolCall("call_0", "f", {})),
+}
+
+
+@pytest.mark.prop("krk-6")
+@pytest.mark.parametrize(("block", "texts", "call"), CALLS.values(), ids=CALLS)
+def test_the_pieces_of_a_tool_call_are_put_together(block: dict[str, Any], texts: list[str], call: ToolCall) -> None:
+    assert pieces((block, texts)) == Outcome((ToolCalled(call), TOOL_USE))
+
+
+@pytest.mark.parametrize("document", hostile_arguments.values(), ids=hostile_arguments)
+def test_arguments_that_two_parsers_could_read_differently_are_refused(document: str) -> None:
+    outcome = pieces(({"id": "a", "name": "f"}, ["{}"]), ({"id": "b", "name": "g"}, [document]))
+    assert (outcome.events, outcome.error) == ((), MalformedAnswer)
+    assert "'g'" in outcome.message
+
+
+def test_an_answer_with_too_many_calls_is_refused() -> None:
+    assert len(pieces(*[({"name": "f"}, ["{}"])] * MAX_CALLS).events) == MAX_CALLS + 1
+    outcome = pieces(*[({"name": "f"}, ["{}"])] * (MAX_CALLS + 1))
+    assert (outcome.events, outcome.error) == ((), MalformedAnswer)
+
+
+def test_what_the_model_works_on_counts_as_progress_also_inside_a_tool_call() -> None:
+    answer = anthropic()
+    sizes: list[int] = []
+    for frame in (begun(), PING, HI, delta("thinking_delta", thinking="Hmm"), *CALL, HI, stopped(output_tokens=3)):
+        list(answer.feed(sse(frame)))
+        sizes.append(answer.size)
+    assert sizes == [0, 0, 2, 5, 6, 13, 15, 15]
+
+
+_kinds = st.sampled_from(
+    ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "error"]
+)
+
+
+@pytest.mark.prop("core-28")
+@patient
+@given(
+    st.lists(foreign_json("type index content_block delta text thinking signature usage error name id input") | _kinds)
+)
+def test_any_json_at_all_gives_events_or_a_typed_error(frames: list[Any]) -> None:
+    frames = [{"type": frame, "delta": frames[0], "index": 0} if isinstance(frame, str) else frame for frame in frames]
+    outcome = play(anthropic, [sse(*frames)])
+    assert outcome.error is not None or frames == [] or outcome.events[-1] == STOP
+    assert not outcome.acts or outcome.error is None
+
+
+# Encoding
+
+IMAGE = Image("image/webp", b"RIFF\x00")
+SOURCE = {"type": "base64", "media_type": "image/webp", "data": base64.b64encode(IMAGE.data).decode()}
+READ = ToolCall("c1", "read", {"path": "é.py", "n": [1, None, 2.5]})
+WIRE_READ = {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "é.py", "n": [1, None, 2.5]}}
+TOOL = ToolSpec("read", "Reads", {"type": "object", "properties": {}})
+
+
+def body(*messages: Message, **more: Any) -> dict[str, Any]:
+    return encode(ChatRequest("m", messages, **more), max_tokens=4096)
+
+
+def spoken(*parts: Any) -> Message:
+    return Message(Role.ASSISTANT, parts)
+
+
+ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
+    "user": (Message.user("Hi"), [{"type": "text", "text": "Hi"}]),
+    "texts of nothing are not sent": (Message.user("", "Hi", " \n"), [{"type": "text", "text": "Hi"}]),
+    "image": (
+        Message.user("See", IMAGE),
+        [{"type": "text", "text": "See"}, {"type": "image", "source": SOURCE}],
+    ),
+    "assistant": (spoken(Text("Yes")), [{"type": "text", "text": "Yes"}]),
+    "thoughts without a signature stay here": (spoken(Reasoning("Hm"), Text("Yes")), [{"type": "text", "text": "Yes"}]),
+    "thoughts before their call": (
+        spoken(Reasoning("Hm", "s"), Reasoning("", "d", is_redacted=True), READ),
+        [
+            {"type": "thinking", "thinking": "Hm", "signature": "s"},
+            {"type": "redacted_thinking", "data": "d"},
+            WIRE_READ,
+        ],
+    ),
+    "thoughts whose words are left out": (
+        spoken(Reasoning("", "s"), Text("Yes")),
+        [{"type": "thinking", "thinking": "", "signature": "s"}, {"type": "text", "text": "Yes"}],
+    ),
+    "thoughts at the end are not accepted": (
+        spoken(Text("Yes"), Reasoning("Hm", "s")),
+        [{"type": "text", "text": "Yes"}],
+    ),
+    "results": (
+        Message(
+            Role.TOOL,
+            (
+                ToolResult("c1", "read", "x = 1"),
+                ToolResult("c2", "read", "no", is_error=True),
+                ToolResult("c3", "read", ""),
+                ToolResult("c4", "read", "", is_error=True),
+            ),
+        ),
+        [
+            {"type": "tool_result", "tool_use_id": "c1", "content": "x = 1"},
+            {"type": "tool_result", "tool_use_id": "c2", "content": "no", "is_error": True},
+            {"type": "tool_result", "tool_use_id": "c3"},
+            {
+                "type": "tool_result",
+                "tool_use_id": "c4",
+                "is_error": True,
+                "content": "The tool failed and said nothing.",
+            },
+        ],
+    ),
+}
+
+
+@pytest.mark.prop("core-12")
+@pytest.mark.prop("krk-5")
+@pytest.mark.parametrize(("message", "content"), ENCODED.values(), ids=ENCODED)
+def test_each_kind_of_part_has_its_place_in_the_request(message: Message, content: list[dict[str, Any]]) -> None:
+    role = "assistant" if message.role is Role.ASSISTANT else "user"
+    assert body(message)["messages"] == [{"role": role, "content": content}]
+
+
+@pytest.mark.prop("core-14")
+def test_a_request_has_the_required_fields_and_no_others() -> None:
+    assert body(Message.system("Be brief."), Message.user("Hi")) == {
+        "model": "m",
+        "max_tokens": 4096,
+        "system": [{"type": "text", "text": "Be brief."}],
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}],
+        "stream": True,
+    }
+
+
+@pytest.mark.prop("core-14")
+def test_the_limit_of_a_request_counts_more_than_that_of_the_model() -> None:
+    assert body(Message.user("Hi"), max_tokens=7)["max_tokens"] == 7
+
+
+@pytest.mark.parametrize(("wish", "sent"), [(None, None), (0.0, 0.0), (0.5, 0.5), (1.7, 1.0)])
+def test_a_temperature_is_sent_only_to_servers_that_know_it(wish: float | None, sent: float | None) -> None:
+    request = ChatRequest("m", (Message.user("Hi"),), temperature=wish)
+    assert "temperature" not in encode(request, max_tokens=4096)
+    assert encode(request, max_tokens=4096, with_temperature=True).get("temperature") == sent
+
+
+@pytest.mark.parametrize(
+    ("choice", "wire"),
+    [
+        (ToolChoice.AUTO, None),
+        (ToolChoice.NONE, {"type": "none"}),
+        (ToolChoice.REQUIRED, {"type": "any"}),
+        (OneTool("read"), {"type": "tool", "name": "read"}),
+    ],
+)
+def test_the_choice_of_a_tool_is_sent(choice: ToolChoice | OneTool, wire: Any) -> None:
+    assert body(Message.user("Hi"), tools=(TOOL,), tool_choice=choice).get("tool_choice") == wire
+
+
+def test_a_long_beginning_is_to_be_kept_by_the_server() -> None:
+    half = "x" * (WORTH_CACHING // 2)
+    tool = ToolSpec("read", half, {"type": "object"})
+    kept = [{"type": "text", "text": half, "cache_control": {"type": "ephemeral"}}]
+    assert body(Message.system(half), Message.user("Hi"), tools=(tool,))["system"] == kept
+    assert "cache_control" not in body(Message.system(half), Message.user("Hi"))["system"][0]
+
+
+def test_what_one_side_says_in_several_messages_is_one_turn() -> None:
+    messages = body(
+        Message.user("a"),
+        spoken(Reasoning("only thoughts")),
+        Message.user("b"),
+        spoken(READ),
+        Message(Role.TOOL, (ToolResult("c1", "read", "x"),)),
+        Message.user("c"),
+    )["messages"]
+    assert [(turn["role"], [block["type"] for block in turn["content"]]) for turn in messages] == [
+        ("user", ["text", "text"]),
+        ("assistant", ["tool_use"]),
+        ("user", ["tool_result", "text"]),
+    ]
+
+
+def test_ids_of_other_providers_become_ids_that_anthropic_accepts() -> None:
+    def turn(call_id: str) -> list[Message]:
+        return [
+            spoken(ToolCall(call_id, "read", {})),
+            Message(Role.TOOL, (ToolResult(call_id, "read", "x"),)),
+        ]
+
+    ids = ["call_0", "call_0", "functions.read:0", "été", "call_0", "call_3_1"]
+    messages = body(Message.user("Hi"), *(message for call_id in ids for message in turn(call_id)))["messages"]
+    calls = [block["id"] for turn in messages for block in turn["content"] if block["type"] == "tool_use"]
+    results = [block["tool_use_id"] for turn in messages for block in turn["content"] if block["type"] == "tool_result"]
+    assert calls == results
+    assert len(set(calls)) == len(ids)
+    assert calls[0] == "call_0"
+    assert all(call.replace("_", "").replace("-", "").isalnum() and call.isascii() for call in calls)
+
+
+BUDGET = {"type": "enabled", "budget_tokens": 2000}
+RESULT = Message(Role.TOOL, (ToolResult("c1", "read", "x"),))
+THINKING: dict[str, tuple[ChatRequest, Any, Any]] = {
+    "as wished": (ChatRequest("m", (Message.user("Hi"),)), BUDGET, BUDGET),
+    "adaptive": (ChatRequest("m", (Message.user("Hi"),)), {"type": "adaptive"}, {"type": "adaptive"}),
+    "less than all tokens": (
+        ChatRequest("m", (Message.user("Hi"),), max_tokens=1500),
+        BUDGET,
+        BUDGET | {"budget_tokens": 1499},
+    ),
+    "too few tokens": (ChatRequest("m", (Message.user("Hi"),), max_tokens=1024), BUDGET, None),
+    "not with a tool that is required": (
+        ChatRequest("m", (Message.user("Hi"),), (TOOL,), tool_choice=ToolChoice.REQUIRED),
+        BUDGET,
+        None,
+    ),
+    "within a turn that began with thoughts": (
+        ChatRequest("m", (Message.user("Hi"), spoken(Reasoning("Hm", "s"), READ), RESULT), (TOOL,)),
+        BUDGET,
+        BUDGET,
+    ),
+    "not within a turn that began without": (
+        ChatRequest("m", (Message.user("Hi"), spoken(READ), RESULT), (TOOL,)),
+        BUDGET,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("request_", "wish", "sent"), THINKING.values(), ids=THINKING)
+def test_thoughts_are_asked_for_where_anthropic_allows_it(request_: ChatRequest, wish: Any, sent: Any) -> None:
+    assert encode(request_, max_tokens=4096, thinking=wish).get("thinking") == sent
+
+
+def test_thoughts_allow_no_temperature() -> None:
+    request = ChatRequest("m", (Message.user("Hi"),), temperature=0.2)
+    assert "temperature" not in encode(request, max_tokens=4096, thinking=BUDGET, with_temperature=True)
+
+
+@cache
+def judge() -> TypeAdapter[Any]:
+    return TypeAdapter(MessageCreateParamsStreaming)
+
+
+def unrolled(value: Any) -> Any:
+    """The value with its lazily validated lists read to the end."""
+    if isinstance(value, dict):
+        return {key: unrolled(inner) for key, inner in cast("dict[str, Any]", value).items()}
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        return value
+    return [unrolled(inner) for inner in cast("Iterable[Any]", value)]
+
+
+def decoded(wire: dict[str, Any]) -> tuple[str, list[tuple[str, list[Any]]]]:
+    """The conversation that a server reads out of a request."""
+    system = "".join(block["text"] for block in wire.get("system", []))
+    return system, [(turn["role"], [read(block) for block in turn["content"]]) for turn in wire["messages"]]
+
+
+def read(block: dict[str, Any]) -> Any:
+    match block["type"]:
+        case "text":
+            return Text(block["text"])
+        case "image":
+            return Image(block["source"]["media_type"], base64.b64decode(block["source"]["data"]))
+        case "thinking":
+            return Reasoning(block["thinking"], block["signature"])
+        case "redacted_thinking":
+            return Reasoning("", block["data"], is_redacted=True)
+        case "tool_use":
+            return ToolCall(block["id"], block["name"], block["input"])
+        case _:
+            return (block["tool_use_id"], block.get("content", ""), block.get("is_error", False))
+
+
+def canonical(messages: Iterable[Message]) -> tuple[str, list[tuple[str, list[Any]]]]:
+    """A conversation as far as this wire can tell: without what it has no place for, in turns."""
+    turns: list[tuple[str, list[Any]]] = []
+    system = ""
+    for message in messages:
+        if message.role is Role.SYSTEM:
+            system = message.text.strip()
+            continue
+        parts = [kept for part in message.parts if (kept := kept_of(part))]
+        while parts and isinstance(parts[-1], Reasoning):
+            parts.pop()
+        role = "assistant" if message.role is Role.ASSISTANT else "user"
+        if turns and turns[-1][0] == role:
+            turns[-1][1].extend(parts)
+        elif parts:
+            turns.append((role, parts))
+    return system, turns
+
+
+def kept_of(part: Part) -> Any:
+    match part:
+        case Text(text) if not text.strip():
+            return None
+        case Reasoning(signature=None):
+            return None
+        case ToolCall(call_id, name, given):
+            return ToolCall(call_id, name, given)
+        case ToolResult(call_id, _, text, is_error):
+            silent = "The tool failed and said nothing." if is_error else ""
+            return (call_id, text if text.strip() else silent, is_error)
+        case _:
+            return part
+
+
+@pytest.mark.prop("core-12")
+@pytest.mark.prop("core-13")
+@pytest.mark.prop("core-14")
+@pytest.mark.prop("krk-5")
+@patient
+@given(sendable.requests, st.sampled_from([None, {"type": "adaptive"}, BUDGET]))
+def test_any_request_is_one_that_anthropic_accepts_and_says_what_was_meant(request: ChatRequest, thinking: Any) -> None:
+    wire = json.loads(json.dumps(encode(request, max_tokens=4096, thinking=thinking)))
+    assert unrolled(judge().validate_python(wire, strict=True)) == wire
+    assert decoded(wire) == canonical(request.messages)
+    tools = [ToolSpec(tool["name"], tool["description"], tool["input_schema"]) for tool in wire.get("tools", [])]
+    assert tools == list(request.tools)
+    roles = [turn["role"] for turn in wire["messages"]]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"] * (len(roles) % 2)
+
+
+def streamed(message: Message) -> list[Any]:
+    """The events with which Anthropic would have said this."""
+    frames: list[Any] = []
+    for index, part in enumerate(message.parts):
+        match part:
+            case Text(text):
+                frames += [start(index, type="text", text=""), delta("text_delta", index, text=text)]
+            case Reasoning("", signature, True):
+                frames += [start(index, type="redacted_thinking", data=signature)]
+            case Reasoning(text, signature):
+                frames += [start(index, type="thinking", thinking="", signature="")]
+                frames += [delta("thinking_delta", index, thinking=text)]
+                frames += [delta("signature_delta", index, signature=signature or "")]
+            case ToolCall(call_id, name, given):
+                text = json.dumps(given)
+                frames += [start(index, type="tool_use", id=call_id, name=name, input={})]
+                frames += [delta("input_json_delta", index, partial_json=piece) for piece in (text[:5], text[5:])]
+            case _:
+                raise AssertionError(part)
+        frames.append(end(index))
+    return frames
+
+
+def _answer(parts: Sequence[Part]) -> Message:
+    """A message of these parts, without those that would grow into one with the part before."""
+    kept = [part for index, part in enumerate(parts) if index == 0 or type(part) is not type(parts[index - 1])]
+    return Message(Role.ASSISTANT, tuple(kept))
+
+
+_calls = st.builds(ToolCall, sendable.tool_names, sendable.tool_names, arguments)
+_answers = st.lists(st.one_of(sendable.thoughts, st.builds(Text, sendable.words), _calls), min_size=1, max_size=5).map(
+    _answer
+)
+
+
+@pytest.mark.prop("core-12")
+@pytest.mark.prop("krk-6")
+@patient
+@given(_answers)
+def test_any_answer_is_kept_exactly_as_it_was_said(message: Message) -> None:
+    turn = Turn()
+    for event in play(anthropic, [sse(*streamed(message), stopped("end_turn"), LAST)]).events:
+        turn.add(event)
+    assert turn.message == message
+    calls = any(isinstance(part, ToolCall) for part in message.parts)
+    assert turn.finish is (FinishReason.TOOL_USE if calls else FinishReason.STOP)
