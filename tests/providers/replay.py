@@ -82,7 +82,7 @@ def called(call_id: str, name: str, **arguments: Any) -> ToolCalled:
 
 @dataclass(frozen=True)
 class Recording:
-    """A file with its events, and the end of its terminal signal."""
+    """A file with its events, and the end of its terminal signal: the server's words when it is a failure."""
 
     path: str
     terminal: bytes
@@ -164,3 +164,12 @@ def assert_complete_only_after(wire: Wire, raw: bytes, terminal: bytes) -> None:
             missing = [event for event in whole.events if event not in broken.events]
             assert all(isinstance(event, UsageReported) for event in missing), f"cut at byte {at}"
             assert broken.events == tuple(event for event in whole.events if event not in missing)
+
+
+def assert_never_acts(wire: Wire, raw: bytes) -> None:
+    """A stream that fails in the end calls no tool and finishes nothing, wherever it breaks off before that."""
+    with quick_json():
+        outcomes = [play(wire, [raw[:at]]) for at in range(len(raw) + 1)]
+    for at, broken in enumerate(outcomes):
+        assert broken.error is not None, f"cut at byte {at}"
+        assert not broken.acts, f"cut at byte {at}"

@@ -83,7 +83,13 @@ async def test_the_real_model_remembers_the_conversation(llama: OpenAIProvider) 
 
 async def test_the_real_model_stops_at_the_token_limit(llama: OpenAIProvider) -> None:
     heard = await hear(llama.stream(ask(Message.user("Count from one to ten."), max_tokens=3)))
-    assert heard.events[-2:] == [UsageReported(Usage(_input(heard.events[-2]), 3)), Finished(FinishReason.LENGTH)]
+    report, finished = heard.events[-2:]
+    assert isinstance(report, UsageReported)
+    assert report.usage.output_tokens == 3
+    assert (
+        report.usage.input_tokens > report.usage.cache_read_tokens
+    )  # how much it remembers depends on the test before
+    assert finished == Finished(FinishReason.LENGTH)
 
 
 @pytest.mark.prop("eng-7")
@@ -268,8 +274,3 @@ async def test_a_server_that_is_down_is_named_with_a_remedy() -> None:
 async def test_only_what_runs_on_this_machine_costs_nothing(url: str, cost: Any) -> None:
     async with provider(url) as openai:
         assert openai.cost("m", Usage(10, 10)) == cost
-
-
-def _input(event: Any) -> int:
-    assert isinstance(event, UsageReported)
-    return event.usage.input_tokens

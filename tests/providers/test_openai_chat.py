@@ -1,8 +1,7 @@
-"""The Chat Completions wire: recordings cut at every byte, a truth table of endings, tool calls, encoding."""
+"""The Chat Completions wire: recordings cut at every byte, a truth table of endings, tool calls."""
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ProviderError, ServerFailed
+from ollm_lsp.core.errors import (
+    ContextOverflow,
+    IncompleteAnswer,
+    MalformedAnswer,
+    ProviderError,
+    RateLimited,
+    ServerFailed,
+)
 from ollm_lsp.core.events import Finished, FinishReason, ToolCalled
-from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
-from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tool import ToolCall, ToolResult, ToolSpec
+from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.providers.wire.faults import MAX_CALLS
-from ollm_lsp.providers.wire.openai_chat import encode
 from tests.providers.replay import (
     LENGTH,
     STOP,
@@ -25,6 +28,7 @@ from tests.providers.replay import (
     Recording,
     assert_complete_only_after,
     assert_cuts_change_nothing,
+    assert_never_acts,
     called,
     counted,
     openai,
@@ -34,7 +38,7 @@ from tests.providers.replay import (
     sse,
     thought,
 )
-from tests.providers.values import arguments, conversations, hostile_arguments, tool_specs
+from tests.providers.values import arguments, hostile_arguments
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -46,18 +50,18 @@ RECORDED = [
     Recording(
         "openai_chat/llama_cpp_length.sse",
         b'"finish_reason":"length"',
-        (*said("The", " number", " of", " ways"), counted(15, 4), LENGTH),
+        (*said("The", " number", " of", " ways"), counted(15, 4, 3), LENGTH),
     ),
     Recording(
         "openai_chat/llama_cpp_unicode.sse",
         b'"finish_reason":"stop"',
-        (*said('"', "😀", " ", "漢", "字", " ", "é", '"', "\n"), counted(19, 19), STOP),
+        (*said('"', "😀", " ", "漢", "字", " ", "é", '"', "\n"), counted(19, 19, 3), STOP),
     ),
     Recording(
         "openai_chat/llama_cpp_tool_calls.sse",
         b'"finish_reason":"tool_calls"',
         (
-            counted(143, 67),
+            counted(143, 67, 1),
             called("cMBgafBy1VwEZADIJTeoAZBXtbKE6ycG", "read_file", path="main.py"),
             called("YRQm7hqT2KhPD3dZMPBDBO71r76H8a2y", "read_file", path="main.py"),
             TOOL_USE,
@@ -87,12 +91,38 @@ RECORDED = [
         "openai_chat/openrouter.sse", b'"finish_reason":"stop"', (*thought("Hm"), *said("Yes"), counted(9, 3), STOP)
     ),
     Recording("openai_chat/only_done.sse", b"[DONE]", (*said("Hel", "lo"), STOP)),
+    Recording(
+        "openai_chat/deepseek.sse",
+        b'"finish_reason":"stop"',
+        (*thought("Two", " é"), *said("4"), counted(70, 9, 64), STOP),
+    ),
+    Recording(
+        "openai_chat/openrouter_details.sse",
+        b'"finish_reason":"stop"',
+        (*thought("I look"), *said("Yes"), counted(90, 3, 50, 30), STOP),
+    ),
+    Recording("openai_chat/openai_cached.sse", b'"finish_reason":"stop"', (*said("Hi"), counted(1530, 80, 1408), STOP)),
+    Recording(
+        "openai_chat/openai_refusal.sse",
+        b'"finish_reason":"stop"',
+        (*said("I'm sorry", ", no."), counted(40, 6), FILTERED),
+    ),
+    Recording(
+        "openai_chat/mistral_thinking.sse",
+        b'"finish_reason":"stop"',
+        (*thought("Okay"), *said("Hel", "lo"), counted(7, 5), STOP),
+    ),
+]
+FAILED = [
+    Recording("openai_chat/openrouter_error.sse", b"Provider disconnected", said("Hel")),
+    Recording("openai_chat/vllm_error.sse", b"EngineCore encountered an issue.", ()),
 ]
 recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
+failed = pytest.mark.parametrize("recording", FAILED, ids=str)
 
 
 def test_every_recording_is_played() -> None:
-    assert recorded_in("openai_chat") == {recording.path for recording in RECORDED}
+    assert recorded_in("openai_chat") == {recording.path for recording in (*RECORDED, *FAILED)}
 
 
 @pytest.mark.prop("core-15")
@@ -113,12 +143,24 @@ def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(re
     assert_complete_only_after(openai, recording.raw, recording.terminal)
 
 
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("eng-7")
+@failed
+def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut(recording: Recording) -> None:
+    outcome = play(openai, [recording.raw])
+    assert (outcome.events, outcome.error) == (recording.events, ServerFailed)
+    assert recording.terminal.decode() in outcome.message
+    assert_cuts_change_nothing(openai, recording.raw)
+    assert_never_acts(openai, recording.raw)
+
+
 def piece(delta: Any, finish: Any = None, **more: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
 
 
 HI = piece({"content": "Hi"})
-USAGE: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+TOKENS: dict[str, Any] = {"prompt_tokens": 3, "completion_tokens": 2}
+USAGE: dict[str, Any] = {"choices": [], "usage": TOKENS}
 COUNTED = counted(3, 2)
 OPEN_CALL = piece({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}]})
 CALLED = called("c", "f")
@@ -155,12 +197,70 @@ COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
         [{"choices": [HI["choices"][0], {"index": 1, "delta": {"content": "no"}}]}, piece({}, "stop")],
         (*said("Hi"), STOP),
     ),
-    "refusal": ([piece({"refusal": "I cannot."}), piece({}, "stop")], (*said("I cannot."), STOP)),
+    "refusal": ([piece({"refusal": "I cannot."}), piece({}, "stop")], (*said("I cannot."), FILTERED)),
+    "refusal without an end of its own": ([piece({"refusal": "No."}), "[DONE]"], (*said("No."), FILTERED)),
+    "refusal after text": ([HI, piece({"refusal": "No."}), piece({}, "stop")], (*said("Hi", "No."), FILTERED)),
+    "refusal and text at once": (
+        [piece({"content": "Hi", "refusal": "!"}), piece({}, "stop")],
+        (*said("Hi!"), FILTERED),
+    ),
+    "refusal after a call": ([OPEN_CALL, piece({"refusal": "No."}), piece({}, "stop")], (*said("No."), FILTERED)),
+    "refusal cut by length": ([piece({"refusal": "No"}), piece({}, "length")], (*said("No"), LENGTH)),
+    "empty refusal": ([piece({"content": "Hi", "refusal": ""}), piece({}, "stop")], (*said("Hi"), STOP)),
     "reasoning_content": ([piece({"reasoning_content": "Hm"}), HI, "[DONE]"], (*thought("Hm"), *said("Hi"), STOP)),
     "reasoning": ([piece({"reasoning": "Hm"}), HI, "[DONE]"], (*thought("Hm"), *said("Hi"), STOP)),
     "both spellings of reasoning": (
         [piece({"reasoning_content": "Hm", "reasoning": "Hm"}), HI, "[DONE]"],
         (*thought("Hm"), *said("Hi"), STOP),
+    ),
+    "reasoning and its details": (
+        [piece({"reasoning": "Hm", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]}), HI, "[DONE]"],
+        (*thought("Hm"), *said("Hi"), STOP),
+    ),
+    "details alone": (
+        [
+            piece(
+                {
+                    "reasoning_details": [
+                        {"type": "reasoning.text", "text": "H", "signature": "s"},
+                        {"type": "reasoning.summary", "summary": "m"},
+                        {"type": "reasoning.encrypted", "data": "x"},
+                        {"type": "reasoning.text", "text": None},
+                        None,
+                    ]
+                }
+            ),
+            HI,
+            "[DONE]",
+        ],
+        (*thought("Hm"), *said("Hi"), STOP),
+    ),
+    "content in parts": (
+        [
+            piece({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}, 1]}, "?", None]}),
+            piece({"content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}, {"type": "image_url"}]}),
+            "[DONE]",
+        ],
+        (*thought("Hm"), *said("Hi"), STOP),
+    ),
+    "cached tokens": (
+        [piece({"content": "Hi"}, "stop"), {"usage": TOKENS | {"prompt_tokens_details": {"cached_tokens": 2}}}],
+        (*said("Hi"), counted(3, 2, 2), STOP),
+    ),
+    "cached tokens of DeepSeek": (
+        [piece({"content": "Hi"}, "stop"), {"usage": TOKENS | {"prompt_cache_hit_tokens": 1}}],
+        (*said("Hi"), counted(3, 2, 1), STOP),
+    ),
+    "more cached tokens than there are": (
+        [
+            piece({"content": "Hi"}, "stop"),
+            {"usage": TOKENS | {"prompt_tokens_details": {"cached_tokens": 2, "cache_write_tokens": 9}}},
+        ],
+        (*said("Hi"), counted(3, 2, 2, 1), STOP),
+    ),
+    "null details of usage": (
+        [piece({"content": "Hi"}, "stop"), {"usage": TOKENS | {"prompt_tokens_details": None}}],
+        (*said("Hi"), COUNTED, STOP),
     ),
     "reasoning and text at once": (
         [piece({"reasoning": "Hm", "content": "Hi"}), "[DONE]"],
@@ -202,6 +302,19 @@ BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError
     "finish reason that is no text": ([HI, piece({}, 1)], said("Hi"), IncompleteAnswer, "ended before"),
     "only [DONE]": (["[DONE]"], (), IncompleteAnswer, "ended before"),
     "[DONE] after usage only": ([USAGE, "[DONE]"], (COUNTED,), IncompleteAnswer, "ended before"),
+    "error with a code": (
+        [HI, {"error": {"message": "Slow down", "type": "tokens", "code": "rate_limit_exceeded"}}],
+        said("Hi"),
+        RateLimited,
+        "Slow down",
+    ),
+    "error with a status": ([{"error": {"message": "Slow down", "code": 429}}], (), RateLimited, "Slow down"),
+    "error with a type": (
+        [{"error": {"message": "No", "type": "exceed_context_size_error", "code": 400}}],
+        (),
+        ContextOverflow,
+        "No",
+    ),
     "error object": ([{"error": {"message": "CUDA out of memory"}}], (), ServerFailed, "CUDA out of memory"),
     "error object after text": ([HI, {"error": {"message": "lost it"}}], said("Hi"), ServerFailed, "lost it"),
     "error beside choices": ([HI, piece({}, "stop", error={"message": "no"})], said("Hi"), ServerFailed, "no"),
@@ -412,139 +525,3 @@ def test_what_the_model_works_on_counts_as_progress_also_inside_a_tool_call() ->
         list(answer.feed(sse(frame)))
         sizes.append(answer.size)
     assert sizes == [0, 0, 2, 5, 8, 8, 8]
-
-
-# Encoding
-
-IMAGE = Image("image/png", b"\x89PNG\r\n\x1a\n\x00")
-IMAGE_URL = "data:image/png;base64," + base64.b64encode(IMAGE.data).decode()
-CALL = ToolCall("c1", "read", {"path": "é.py", "n": [1, None, 2.5]})
-CALL_TEXT = '{"path": "é.py", "n": [1, null, 2.5]}'
-WIRE_CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": CALL_TEXT}}
-
-ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
-    "system": (Message.system("Be brief."), [{"role": "system", "content": "Be brief."}]),
-    "user": (Message.user("Hi"), [{"role": "user", "content": "Hi"}]),
-    "user in parts": (Message.user("a", "b\n"), [{"role": "user", "content": "ab\n"}]),
-    "image between texts": (
-        Message.user("See", IMAGE, "that"),
-        [
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "text": "See"},
-                    {"type": "image_url", "image_url": {"url": IMAGE_URL}},
-                    {"type": "text", "text": "that"},
-                ],
-            }
-        ],
-    ),
-    "assistant": (Message(Role.ASSISTANT, (Text("Yes"),)), [{"role": "assistant", "content": "Yes"}]),
-    "thoughts stay here": (
-        Message(Role.ASSISTANT, (Reasoning("Hm", "sig"), Text("Yes"))),
-        [{"role": "assistant", "content": "Yes"}],
-    ),
-    "text and call": (
-        Message(Role.ASSISTANT, (Text("Let me see."), CALL)),
-        [{"role": "assistant", "content": "Let me see.", "tool_calls": [WIRE_CALL]}],
-    ),
-    "call alone": (
-        Message(Role.ASSISTANT, (CALL,)),
-        [{"role": "assistant", "content": "", "tool_calls": [WIRE_CALL]}],
-    ),
-    "results": (
-        Message(Role.TOOL, (ToolResult("c1", "read", "x = 1"), ToolResult("c2", "read", "no", is_error=True))),
-        [
-            {"role": "tool", "tool_call_id": "c1", "content": "x = 1"},
-            {"role": "tool", "tool_call_id": "c2", "content": "no"},
-        ],
-    ),
-}
-
-
-@pytest.mark.prop("core-12")
-@pytest.mark.parametrize(("message", "wire"), ENCODED.values(), ids=ENCODED)
-def test_each_kind_of_part_has_its_place_in_the_request(message: Message, wire: list[dict[str, Any]]) -> None:
-    assert encode(ChatRequest("m", (message,)))["messages"] == wire
-
-
-@pytest.mark.prop("core-14")
-def test_a_request_has_the_required_fields_and_no_others() -> None:
-    assert encode(ChatRequest("m", (Message.user("Hi"),))) == {
-        "model": "m",
-        "messages": [{"role": "user", "content": "Hi"}],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-
-
-@pytest.mark.prop("core-14")
-def test_limits_are_sent_only_when_they_are_set() -> None:
-    body = encode(ChatRequest("m", (Message.user("Hi"),), max_tokens=7, temperature=0.0))
-    assert (body["max_tokens"], body["temperature"]) == (7, 0.0)
-
-
-def decoded(wire: list[dict[str, Any]]) -> list[Message]:
-    """The messages that a server reads out of a request."""
-    messages: list[Message] = []
-    for item in wire:
-        content: Any = item["content"]
-        if item["role"] == "tool":
-            messages.append(Message(Role.TOOL, (ToolResult(item["tool_call_id"], "?", content),)))
-            continue
-        parts: list[Any] = []
-        entries: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        for entry in entries:
-            if entry["type"] == "text":
-                parts.append(Text(entry["text"]))
-            else:
-                head, _, data = entry["image_url"]["url"].partition(";base64,")
-                parts.append(Image(head.removeprefix("data:"), base64.b64decode(data)))
-        for call in item.get("tool_calls", []):
-            function = call["function"]
-            parts.append(ToolCall(call["id"], function["name"], json.loads(function["arguments"])))
-        messages.append(Message(Role(item["role"]), tuple(parts)))
-    return messages
-
-
-def canonical(messages: list[Message]) -> list[Any]:
-    """Messages as far as this wire can tell them apart: texts side by side are one, thoughts are none."""
-    lines: list[Any] = []
-    for message in messages:
-        parts: list[Any] = []
-        for item in message.parts:
-            match item:
-                case Text(text):
-                    if parts and isinstance(parts[-1], str):
-                        parts[-1] += text
-                    else:
-                        parts.append(text)
-                case Reasoning():
-                    pass
-                case ToolResult(call_id=call_id, text=text):
-                    parts.append((call_id, text))
-                case _:
-                    parts.append(item)
-        lines += (
-            [(message.role, [item]) for item in parts]
-            if message.role is Role.TOOL
-            else [(message.role, [item for item in parts if item != ""])]
-        )
-    return lines
-
-
-@pytest.mark.prop("core-12")
-@settings(max_examples=100, deadline=None)
-@given(conversations)
-def test_any_conversation_survives_the_way_to_the_server(messages: list[Message]) -> None:
-    wire = json.loads(json.dumps(encode(ChatRequest("m", tuple(messages)))))["messages"]
-    assert canonical(decoded(wire)) == canonical(messages)
-
-
-@pytest.mark.prop("core-13")
-@settings(max_examples=100, deadline=None)
-@given(st.lists(tool_specs, min_size=1, max_size=4))
-def test_any_tool_survives_the_way_to_the_server(tools: list[ToolSpec]) -> None:
-    wire = json.loads(json.dumps(encode(ChatRequest("m", (Message.user("Hi"),), tools=tuple(tools)))))["tools"]
-    assert [tool["type"] for tool in wire] == ["function"] * len(tools)
-    assert [ToolSpec(**tool["function"]) for tool in wire] == tools

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+import re
 from typing import TYPE_CHECKING, Any, assert_never
 
-from ollm_lsp.core.errors import InvalidMessage, MalformedAnswer
 from ollm_lsp.core.events import (
     Finished,
     FinishReason,
@@ -16,25 +15,25 @@ from ollm_lsp.core.events import (
     ToolCalled,
     UsageReported,
 )
-from ollm_lsp.core.foreign_json import (
-    JsonError,
-    count_in,
-    decode,
-    decode_arguments,
-    list_in,
-    object_in,
-    text_in,
-)
+from ollm_lsp.core.foreign_json import JsonError, count_in, decode, list_in, object_in, text_in
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
-from ollm_lsp.core.tool import ToolCall, ToolResult
+from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import MAX_CALLS, excerpt, incomplete, malformed, reported
+from ollm_lsp.providers.wire.faults import incomplete, malformed, reported
+from ollm_lsp.providers.wire.growing_calls import GrowingCalls
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
+    from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.tool import ToolSpec
     from ollm_lsp.providers.framing import SseEvent
+
+_OURS = {"model", "messages", "stream", "n"}
+"""What a user's own parameters cannot change: the decoder reads one answer, as a stream."""
+_LIMITS = {"max_tokens", "max_completion_tokens"}
+# OpenAI's o-series, GPT-5 and what came after refuse `max_tokens`; many other servers know nothing else.
+_REFUSES_MAX_TOKENS = re.compile(r"(?:ft:|.*/)?(?:o[1-9]\b|gpt-[5-9](?!\d))", re.IGNORECASE)
 
 _REASONS = {
     "stop": FinishReason.STOP,
@@ -50,31 +49,43 @@ _REASONS = {
 _FAILURES = {"error", "abort", "network_error", "insufficient_system_resource"}
 
 
-def encode(request: ChatRequest) -> dict[str, Any]:
-    """The body of a streaming request."""
+def encode(request: ChatRequest, *, extra: JsonObject | None = None, thoughts: str | None = None) -> dict[str, Any]:
+    """The body of a streaming request.
+
+    `extra` holds the user's own parameters, which win over ours. `thoughts` is the name of the field in which the
+    server wants the model's earlier thoughts back. OpenAI has none and refuses it; DeepSeek and Moonshot call it
+    `reasoning_content` and refuse a tool call without it.
+    """
+    chosen = {name: value for name, value in (extra or {}).items() if name not in _OURS}
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [wire for message in request.messages for wire in _encode_message(message)],
+        "messages": [wire for message in request.messages for wire in _encode_message(message, thoughts)],
         "stream": True,
         "stream_options": {"include_usage": True},
     }
     if request.tools:
         body["tools"] = [_encode_tool(tool) for tool in request.tools]
-    if request.max_tokens is not None:
-        body["max_tokens"] = request.max_tokens
+        if request.tool_choice is not ToolChoice.AUTO:
+            body["tool_choice"] = _encode_choice(request.tool_choice)
+    if request.max_tokens is not None and not _LIMITS & chosen.keys():
+        name = "max_completion_tokens" if _REFUSES_MAX_TOKENS.match(request.model) else "max_tokens"
+        body[name] = request.max_tokens
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    return body
+    return body | chosen
 
 
-def _encode_message(message: Message) -> list[dict[str, Any]]:
+def _encode_message(message: Message, thoughts: str | None) -> list[dict[str, Any]]:
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     if results:
         return [{"role": "tool", "tool_call_id": part.call_id, "content": part.text} for part in results]
     content: list[dict[str, Any]] = []
+    thought: list[str] = []
     calls: list[dict[str, Any]] = []
     for part in message.parts:
         match part:
+            case Text(""):
+                pass  # servers refuse a part that says nothing
             case Text(text):
                 content.append({"type": "text", "text": text})
             case Image(mime_type, data):
@@ -83,8 +94,8 @@ def _encode_message(message: Message) -> list[dict[str, Any]]:
             case ToolCall(call_id, name, arguments):
                 function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
                 calls.append({"id": call_id, "type": "function", "function": function})
-            case Reasoning():
-                pass  # the format has no place for the thoughts of an earlier turn
+            case Reasoning(text):
+                thought.append(text)
             case ToolResult():
                 pass  # encoded above: a tool message holds nothing else
             case _:
@@ -93,6 +104,8 @@ def _encode_message(message: Message) -> list[dict[str, Any]]:
     # Many servers accept a list of parts only from users, and only where there is more than text.
     only_text = all(item["type"] == "text" for item in content)
     wire["content"] = "".join(item["text"] for item in content) if only_text else content
+    if thoughts is not None and (thought or calls):
+        wire[thoughts] = "".join(thought)
     if calls:
         wire["tool_calls"] = calls
     return [wire]
@@ -103,23 +116,8 @@ def _encode_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-@dataclass(slots=True)
-class _GrowingCall:
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list[str])
-
-    def goes_on_with(self, call_id: str, name: str) -> bool:
-        """Whether a piece belongs to this call. Some servers give every call the same index, or none.
-
-        Then another id tells that it does not, or the end of the arguments; but only a piece with a name can begin a
-        call, because others give every piece a new id.
-        """
-        if not name or (call_id and call_id == self.id):
-            return True
-        is_closed = bool(self.arguments) and self.arguments[-1].rstrip().endswith("}")
-        return not is_closed and not (call_id and self.id)
+def _encode_choice(choice: ToolChoice | OneTool) -> str | dict[str, Any]:
+    return {"type": "function", "function": {"name": choice.name}} if isinstance(choice, OneTool) else choice.value
 
 
 class Decoder:
@@ -127,13 +125,16 @@ class Decoder:
 
     Terminal signals: a `finish_reason`, or `[DONE]` after some choice was seen. The usage comes after the
     finish reason, in an event without choices, so that `Finished` waits for `[DONE]` or the end of the stream.
+
+    The words of a refusal are shown as text. Servers end it with the reason `stop`; here it is a content filter's end.
     """
 
     def __init__(self) -> None:
         self.size = 0
         self._reason: FinishReason | None = None
-        self._calls: list[_GrowingCall] = []
+        self._calls = GrowingCalls()
         self._spoke = False
+        self._refused = False
 
     def feed(self, frame: SseEvent) -> list[ProviderEvent]:
         data = frame.data
@@ -151,70 +152,71 @@ class Decoder:
         if error := chunk.get("error") or (chunk if "error" in (frame.event, chunk.get("object")) else None):
             raise reported(error)
         events: list[ProviderEvent] = []
-        for choice in list_in(chunk.get("choices"))[:1]:
+        if choices := list_in(chunk.get("choices")):
             self._spoke = True
-            self._choice(object_in(choice), events)
+            self._choice(object_in(choices[0]), events)
         if usage := object_in(chunk.get("usage")):
-            counts = Usage(count_in(usage.get("prompt_tokens")), count_in(usage.get("completion_tokens")))
-            events.append(UsageReported(counts))
+            events.append(UsageReported(_usage(usage)))
         return events
 
     def close(self) -> list[ProviderEvent]:
-        if self._reason is None:
-            raise incomplete()
         reason = self._reason
-        if self._calls and reason is FinishReason.STOP:
+        if reason is None:
+            raise incomplete()
+        if reason is FinishReason.STOP and self._refused:
+            reason = FinishReason.CONTENT_FILTER
+        elif reason is FinishReason.STOP and self._calls:
             reason = FinishReason.TOOL_USE
         # A call that was cut by the token limit is not complete, whatever its text looks like.
-        calls = sorted(self._calls, key=lambda call: call.index) if reason is FinishReason.TOOL_USE else ()
-        return [*(ToolCalled(_complete(number, call)) for number, call in enumerate(calls)), Finished(reason)]
+        calls = self._calls.complete() if reason is FinishReason.TOOL_USE else ()
+        return [*map(ToolCalled, calls), Finished(reason)]
 
     def _choice(self, choice: dict[str, Any], events: list[ProviderEvent]) -> None:
         delta = object_in(choice.get("delta"))
-        # vLLM and DeepSeek say `reasoning_content`, OpenRouter and newer vLLM say `reasoning`.
-        if reasoning := text_in(delta.get("reasoning_content")) or text_in(delta.get("reasoning")):
-            events.append(ReasoningDelta(reasoning))
-        if text := text_in(delta.get("content")) or text_in(delta.get("refusal")):
+        content = delta.get("content")
+        thought, text = _parted(list_in(content)) if isinstance(content, list) else (_thought(delta), text_in(content))
+        if refusal := delta.get("refusal"):
+            self._refused = True
+            text += text_in(refusal)
+        if thought:
+            events.append(ReasoningDelta(thought))
+        if text:
             events.append(TextDelta(text))
-        self.size += len(reasoning) + len(text)
+        self.size += len(thought) + len(text)
         for piece in list_in(delta.get("tool_calls")):
-            self._grow(object_in(piece))
+            self.size += self._calls.grow(object_in(piece))
         if reason := text_in(choice.get("finish_reason")):
             if reason in _FAILURES:
                 raise reported(f"the answer ended with '{reason}'")
             self._reason = _REASONS.get(reason, FinishReason.STOP)
 
-    def _grow(self, piece: dict[str, Any]) -> None:
-        function = object_in(piece.get("function"))
-        call_id, name, arguments = text_in(piece.get("id")), text_in(function.get("name")), function.get("arguments")
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments)
-        arguments = text_in(arguments)
-        call = self._call_of(piece.get("index"), call_id, name)
-        call.id = call.id or call_id
-        call.name += name
-        if arguments:
-            call.arguments.append(arguments)
-        self.size += len(name) + len(arguments)
 
-    def _call_of(self, index: Any, call_id: str, name: str) -> _GrowingCall:
-        """The call that a piece belongs to: by its index, and by its id where several have that index."""
-        known = [call for call in self._calls if type(index) is not int or call.index == index]
-        known = [call for call in known if call_id and call.id == call_id] or known[-1:]
-        if known and known[-1].goes_on_with(call_id, name):
-            return known[-1]
-        if len(self._calls) == MAX_CALLS:
-            raise malformed(name, f"more than {MAX_CALLS} tool calls")
-        self._calls.append(_GrowingCall(index if type(index) is int else len(self._calls)))
-        return self._calls[-1]
+def _thought(delta: dict[str, Any]) -> str:
+    """The thoughts in a delta: older vLLM and DeepSeek say `reasoning_content`, newer vLLM and OpenRouter `reasoning`.
+
+    OpenRouter's details repeat them, and come alone where there is only a summary, or only a mark.
+    """
+    if told := delta.get("reasoning_content") or delta.get("reasoning"):
+        return text_in(told)
+    if details := delta.get("reasoning_details"):
+        parts = map(object_in, list_in(details))
+        return "".join(text_in(part.get("text")) or text_in(part.get("summary")) for part in parts)
+    return ""
 
 
-def _complete(number: int, call: _GrowingCall) -> ToolCall:
-    text = "".join(call.arguments) or "{}"
-    try:
-        return ToolCall(call.id or f"call_{number}", call.name, decode_arguments(text))
-    except (JsonError, InvalidMessage) as error:
-        raise MalformedAnswer(
-            f"The model called the tool '{excerpt(call.name)}' in a way that cannot be read ({error}): {excerpt(text)}",
-            remedy="Ask again, or choose a model that is better with tools.",
-        ) from None
+def _parted(content: list[Any]) -> tuple[str, str]:
+    """The thoughts and the text in a list of parts, which is how Mistral streams them."""
+    parts = [object_in(part) for part in content]
+    thoughts = [object_in(thought) for part in parts for thought in list_in(part.get("thinking"))]
+    thought, text = ("".join(text_in(part.get("text")) for part in found) for found in (thoughts, parts))
+    return thought, text
+
+
+def _usage(counts: dict[str, Any]) -> Usage:
+    """The counts; of the tokens from the cache never more than there are."""
+    details = object_in(counts.get("prompt_tokens_details"))
+    given = count_in(counts.get("prompt_tokens"))
+    read = count_in(details.get("cached_tokens")) or count_in(counts.get("prompt_cache_hit_tokens"))  # DeepSeek
+    read = min(read, given)
+    written = min(count_in(details.get("cache_write_tokens")), given - read)
+    return Usage(given, count_in(counts.get("completion_tokens")), read, written)
