@@ -1,22 +1,16 @@
-"""Ollama's own wire: recordings cut at every byte, a truth table of endings, tool calls, encoding."""
+"""Ollama's own wire: recordings cut at every byte, a truth table of endings, tool calls."""
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ollama._types import ChatRequest as OfficialRequest
 
 from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ProviderError, ServerFailed
-from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
-from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tool import ToolCall, ToolResult, ToolSpec
 from ollm_lsp.providers.wire.faults import MAX_CALLS
-from ollm_lsp.providers.wire.ollama_chat import encode
 from tests.providers.replay import (
     LENGTH,
     STOP,
@@ -25,6 +19,7 @@ from tests.providers.replay import (
     Recording,
     assert_complete_only_after,
     assert_cuts_change_nothing,
+    assert_never_acts,
     called,
     counted,
     ndjson,
@@ -34,7 +29,7 @@ from tests.providers.replay import (
     said,
     thought,
 )
-from tests.providers.values import arguments, conversations, hostile_arguments, tool_specs
+from tests.providers.values import arguments, hostile_arguments
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -62,11 +57,13 @@ RECORDED = [
     ),
     Recording("ollama_chat/ollama_length.ndjson", DONE_TRUE, (*said("One", " two"), counted(12, 2), LENGTH)),
 ]
+FAILED = [Recording("ollama_chat/ollama_error.ndjson", b"unexpected EOF", said("Hé"))]
 recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
+failed = pytest.mark.parametrize("recording", FAILED, ids=str)
 
 
 def test_every_recording_is_played() -> None:
-    assert recorded_in("ollama_chat") == {recording.path for recording in RECORDED}
+    assert recorded_in("ollama_chat") == {recording.path for recording in (*RECORDED, *FAILED)}
 
 
 @pytest.mark.prop("core-15")
@@ -87,6 +84,17 @@ def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(re
     assert_complete_only_after(ollama, recording.raw, recording.terminal)
 
 
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("eng-7")
+@failed
+def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut(recording: Recording) -> None:
+    outcome = play(ollama, [recording.raw])
+    assert (outcome.events, outcome.error) == (recording.events, ServerFailed)
+    assert recording.terminal.decode() in outcome.message
+    assert_cuts_change_nothing(ollama, recording.raw)
+    assert_never_acts(ollama, recording.raw)
+
+
 def line(done: Any = False, **message: Any) -> dict[str, Any]:
     return {"model": "m", "message": {"role": "assistant", **message}, "done": done}
 
@@ -105,6 +113,7 @@ COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
     "done and no reason": ([HI, line(True)], (*said("Hi"), counted(), STOP)),
     "done and no message": ([HI, {"done": True}], (*said("Hi"), counted(), STOP)),
     "done and an unknown reason": ([HI, DONE | {"done_reason": "unload"}], (*said("Hi"), COUNTED, STOP)),
+    "done and loaded after text": ([HI, DONE | {"done_reason": "load"}], (*said("Hi"), COUNTED, STOP)),
     "done and a reason that is no text": ([HI, DONE | {"done_reason": 7}], (*said("Hi"), COUNTED, STOP)),
     "an empty answer": ([DONE], (COUNTED, STOP)),
     "length": ([HI, DONE | {"done_reason": "length"}], (*said("Hi"), COUNTED, LENGTH)),
@@ -164,6 +173,8 @@ BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError
     "error after a call": ([call("f"), {"error": "out of memory"}], (), ServerFailed, "out of memory"),
     "error with done": ([HI, DONE | {"error": "no"}], said("Hi"), ServerFailed, "no"),
     "error as an object": ([{"error": {"message": "no"}}], (), ServerFailed, "no"),
+    "only loaded": ([DONE | {"done_reason": "load"}], (), ServerFailed, "was loaded and said nothing"),
+    "only unloaded": ([DONE | {"done_reason": "unload"}], (), ServerFailed, "was unloaded and said nothing"),
     "empty error": ([HI, {"error": ""}], said("Hi"), ServerFailed, "reports"),
     "HTML": (["<!doctype html>", "<html>"], (), MalformedAnswer, "<!doctype html>"),
     "server-sent events": (["data: {}", ""], (), MalformedAnswer, "data: {}"),
@@ -228,129 +239,3 @@ def test_what_the_model_works_on_counts_as_progress() -> None:
         list(answer.feed(ndjson(frame)))
         sizes.append(answer.size)
     assert sizes == [0, 0, 2, 5, 5 + len('{"x": 1}'), 13, 13]
-
-
-# Encoding
-
-IMAGE = Image("image/png", b"\x89PNG\r\n\x1a\n\x00")
-CALL = ToolCall("c1", "read", {"path": "é.py", "n": [1, None, 2.5]})
-WIRE_CALL = {"id": "c1", "function": {"name": "read", "arguments": {"path": "é.py", "n": [1, None, 2.5]}}}
-
-ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
-    "system": (Message.system("Be brief."), [{"role": "system", "content": "Be brief."}]),
-    "user": (Message.user("Hi"), [{"role": "user", "content": "Hi"}]),
-    "user in parts": (Message.user("a", "b\n"), [{"role": "user", "content": "ab\n"}]),
-    "image between texts": (
-        Message.user("See", IMAGE, "that"),
-        [{"role": "user", "content": "Seethat", "images": [base64.b64encode(IMAGE.data).decode()]}],
-    ),
-    "assistant": (Message(Role.ASSISTANT, (Text("Yes"),)), [{"role": "assistant", "content": "Yes"}]),
-    "thoughts": (
-        Message(Role.ASSISTANT, (Reasoning("Hm"), Text("Yes"))),
-        [{"role": "assistant", "content": "Yes", "thinking": "Hm"}],
-    ),
-    "text and call": (
-        Message(Role.ASSISTANT, (Text("Let me see."), CALL)),
-        [{"role": "assistant", "content": "Let me see.", "tool_calls": [WIRE_CALL]}],
-    ),
-    "call alone": (
-        Message(Role.ASSISTANT, (CALL,)),
-        [{"role": "assistant", "content": "", "tool_calls": [WIRE_CALL]}],
-    ),
-    "results": (
-        Message(Role.TOOL, (ToolResult("c1", "read", "x = 1"), ToolResult("c2", "read", "no", is_error=True))),
-        [
-            {"role": "tool", "content": "x = 1", "tool_name": "read", "tool_call_id": "c1"},
-            {"role": "tool", "content": "no", "tool_name": "read", "tool_call_id": "c2"},
-        ],
-    ),
-}
-
-
-@pytest.mark.prop("core-12")
-@pytest.mark.parametrize(("message", "wire"), ENCODED.values(), ids=ENCODED)
-def test_each_kind_of_part_has_its_place_in_the_request(message: Message, wire: list[dict[str, Any]]) -> None:
-    assert encode(ChatRequest("m", (message,)))["messages"] == wire
-
-
-@pytest.mark.prop("core-14")
-def test_a_request_has_the_required_fields_and_forbids_to_cut_the_prompt() -> None:
-    assert encode(ChatRequest("m", (Message.user("Hi"),))) == {
-        "model": "m",
-        "messages": [{"role": "user", "content": "Hi"}],
-        "stream": True,
-        "truncate": False,
-    }
-
-
-@pytest.mark.prop("core-14")
-def test_limits_are_options_and_are_sent_only_when_they_are_set() -> None:
-    request = ChatRequest("m", (Message.user("Hi"),), max_tokens=7, temperature=0.0)
-    body = encode(request, num_ctx=8192, keep_alive="5m")
-    assert body["options"] == {"num_ctx": 8192, "num_predict": 7, "temperature": 0.0}
-    assert body["keep_alive"] == "5m"
-
-
-@pytest.mark.prop("core-14")
-def test_the_official_types_accept_a_request_with_everything() -> None:
-    tool = ToolSpec("read", "Read a file", {"type": "object", "properties": {"path": {"type": "string"}}})
-    request = ChatRequest("m", tuple(message for message, _ in ENCODED.values()), (tool,), 7, 0.5)
-    body = encode(request, num_ctx=8192, keep_alive="5m")
-    official = OfficialRequest(**body)
-    assert official.model_dump(exclude_none=True)["messages"] == body["messages"]
-    assert official.options == body["options"]
-    assert official.tools
-    assert official.tools[0].model_dump(exclude_none=True)["function"]["name"] == "read"
-
-
-def decoded(wire: list[dict[str, Any]]) -> list[Message]:
-    """The messages that a server reads out of a request."""
-    messages: list[Message] = []
-    for item in wire:
-        if item["role"] == "tool":
-            result = ToolResult(item["tool_call_id"], item["tool_name"], item["content"])
-            messages.append(Message(Role.TOOL, (result,)))
-            continue
-        parts: list[Any] = [Text(item["content"])]
-        parts += [Reasoning(item["thinking"])] if "thinking" in item else []
-        parts += [Image("image/png", base64.b64decode(data)) for data in item.get("images", [])]
-        for entry in item.get("tool_calls", []):
-            parts.append(ToolCall(entry["id"], entry["function"]["name"], entry["function"]["arguments"]))
-        messages.append(Message(Role(item["role"]), tuple(parts)))
-    return messages
-
-
-def canonical(messages: list[Message]) -> list[Any]:
-    """Messages as far as this wire can tell them apart: the parts of a kind are together, images have no type."""
-    lines: list[Any] = []
-    for message in messages:
-        if message.role is Role.TOOL:
-            lines += message.parts
-            continue
-        lines.append(
-            (
-                message.role,
-                message.text,
-                "".join(part.text for part in message.parts if isinstance(part, Reasoning)),
-                [part.data for part in message.parts if isinstance(part, Image)],
-                [part for part in message.parts if isinstance(part, ToolCall)],
-            )
-        )
-    return lines
-
-
-@pytest.mark.prop("core-12")
-@settings(max_examples=100, deadline=None)
-@given(conversations)
-def test_any_conversation_survives_the_way_to_the_server(messages: list[Message]) -> None:
-    wire = json.loads(json.dumps(encode(ChatRequest("m", tuple(messages)))))["messages"]
-    assert canonical(decoded(wire)) == canonical(messages)
-
-
-@pytest.mark.prop("core-13")
-@settings(max_examples=100, deadline=None)
-@given(st.lists(tool_specs, min_size=1, max_size=4))
-def test_any_tool_survives_the_way_to_the_server(tools: list[ToolSpec]) -> None:
-    wire = json.loads(json.dumps(encode(ChatRequest("m", (Message.user("Hi"),), tools=tuple(tools)))))["tools"]
-    assert [tool["type"] for tool in wire] == ["function"] * len(tools)
-    assert [ToolSpec(**tool["function"]) for tool in wire] == tools

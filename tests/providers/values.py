@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
-from ollm_lsp.core.tool import ToolCall, ToolResult, ToolSpec
+from ollm_lsp.core.tool import ToolSpec
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -23,35 +22,6 @@ _values: SearchStrategy[Any] = st.recursive(
 )
 arguments: SearchStrategy[dict[str, Any]] = st.dictionaries(_safe, _values, max_size=3)
 tool_specs = st.builds(ToolSpec, names, texts, st.dictionaries(_safe, _values, max_size=4))
-
-_images = st.builds(Image, st.sampled_from(["image/png", "image/jpeg"]), st.binary(min_size=1, max_size=9))
-_calls = st.builds(ToolCall, names, names, arguments)
-_results = st.builds(ToolResult, names, names, texts)
-
-
-def _messages(role: Role, *parts: SearchStrategy[Any]) -> SearchStrategy[Message]:
-    return st.builds(Message, st.just(role), st.lists(st.one_of(*parts), min_size=1, max_size=4).map(tuple))
-
-
-def _answer(spoken: list[Text | Reasoning], calls: list[ToolCall]) -> Message:
-    return Message(Role.ASSISTANT, (*spoken, *calls))
-
-
-_texts = st.builds(Text, texts)
-conversations = st.lists(
-    st.one_of(
-        _messages(Role.SYSTEM, _texts),
-        _messages(Role.USER, _texts, _images),
-        st.builds(
-            _answer,
-            st.lists(_texts | st.builds(Reasoning, texts), min_size=1, max_size=3),
-            st.lists(_calls, max_size=3),
-        ),
-        _messages(Role.TOOL, _results),
-    ),
-    min_size=1,
-    max_size=4,
-)
 
 hostile_arguments = {
     "the same key twice": '{"path": "a", "path": "b"}',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never
 
 from ollm_lsp.core.errors import InvalidMessage
 from ollm_lsp.core.events import (
@@ -25,45 +25,67 @@ from ollm_lsp.core.foreign_json import (
     text_in,
 )
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
-from ollm_lsp.core.tool import ToolCall, ToolResult
+from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.wire.faults import MAX_CALLS, incomplete, malformed, reported
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
+    from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.tool import ToolSpec
 
 
-def encode(request: ChatRequest, *, num_ctx: int | None = None, keep_alive: str | None = None) -> dict[str, Any]:
-    """The body of a streaming request. Without `num_ctx` and `truncate` Ollama cuts long prompts in silence."""
+Think: TypeAlias = bool | Literal["low", "medium", "high", "max"]
+"""Whether a model thinks before it answers, and how much; models such as gpt-oss know only how much."""
+
+
+def encode(
+    request: ChatRequest,
+    *,
+    num_ctx: int | None = None,
+    keep_alive: str | None = None,
+    think: Think | None = None,
+    extra: JsonObject | None = None,
+) -> dict[str, Any]:
+    """The body of a streaming request; `extra` holds the user's own options, which win over ours.
+
+    Without `num_ctx` and `truncate` Ollama cuts long prompts in silence, and without `shift` it forgets the beginning
+    of the conversation while it answers.
+
+    Ollama cannot be told to call a tool. When none is to be called, none is sent; of a tool that has to be called, only
+    that one is sent; that any tool has to be called is a wish that the model does not hear.
+    """
     body: dict[str, Any] = {
         "model": request.model,
         "messages": [wire for message in request.messages for wire in _encode_message(message)],
         "stream": True,
         "truncate": False,
+        "shift": False,
     }
-    if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+    if tools := [_encode_tool(tool) for tool in request.tools if _is_offered(tool, request.tool_choice)]:
+        body["tools"] = tools
+    if think is not None:
+        body["think"] = think
     options = {
         "num_ctx": num_ctx,
         "num_predict": request.max_tokens,
         "temperature": request.temperature,
     }
-    if options := {key: value for key, value in options.items() if value is not None}:
+    if options := {key: value for key, value in options.items() if value is not None} | dict(extra or {}):
         body["options"] = options
     if keep_alive is not None:
         body["keep_alive"] = keep_alive
     return body
+
+
+def _is_offered(tool: ToolSpec, choice: ToolChoice | OneTool) -> bool:
+    return choice.name == tool.name if isinstance(choice, OneTool) else choice is not ToolChoice.NONE
+
+
+def _encode_tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
 
 
 def _encode_message(message: Message) -> list[dict[str, Any]]:
@@ -148,8 +170,11 @@ class Decoder:
         self.size += len(arguments)
 
     def _finish(self, line: dict[str, Any]) -> list[ProviderEvent]:
+        done_reason = line.get("done_reason")
+        if done_reason in ("load", "unload") and not self.size:
+            raise reported(f"the model was {done_reason}ed and said nothing")
         usage = Usage(count_in(line.get("prompt_eval_count")), count_in(line.get("eval_count")))
-        if line.get("done_reason") == "length":
+        if done_reason == "length":
             return [UsageReported(usage), Finished(FinishReason.LENGTH)]
         reason = FinishReason.TOOL_USE if self._calls else FinishReason.STOP
         return [*map(ToolCalled, self._calls), UsageReported(usage), Finished(reason)]
