@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ollm_lsp.core.messages import Message, Part
+    from ollm_lsp.core.request import ChatRequest
 
 CHARS_PER_TOKEN = 4
 IMAGE_TOKENS = 1_000
@@ -31,6 +32,20 @@ def estimate_text(text: str) -> int:
 def estimate(messages: Iterable[Message]) -> int:
     """The number of tokens in whole messages."""
     return sum(MESSAGE_TOKENS + sum(map(_estimate_part, message.parts)) for message in messages)
+
+
+def estimate_request(request: ChatRequest) -> int:
+    """The number of tokens in all that is sent, with the tools that are offered."""
+    return estimate(request.messages) + sum(map(estimate_text, _tools(request)))
+
+
+def most(request: ChatRequest) -> int:
+    """More tokens than any tokenizer makes of a request: none makes two of one byte."""
+    parts = [part for message in request.messages for part in message.parts]
+    texts = (_text(part) for part in parts)
+    images = sum(isinstance(part, Image) for part in parts)
+    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, *_tools(request)))
+    return size + 2 * MESSAGE_TOKENS * len(request.messages) + 2 * IMAGE_TOKENS * images
 
 
 def answer_reserve(limit: int) -> int:
@@ -55,12 +70,20 @@ def check_fit(tokens: int, limit: int) -> Warned | None:
 
 
 def _estimate_part(part: Part) -> int:
+    return IMAGE_TOKENS if isinstance(part, Image) else estimate_text(_text(part))
+
+
+def _text(part: Part) -> str:
     match part:
         case Text(text) | Reasoning(text) | ToolResult(text=text):
-            return estimate_text(text)
+            return text
         case ToolCall(name=name, arguments=arguments):
-            return estimate_text(f"{name}{arguments}")
+            return f"{name}{arguments}"
         case Image():
-            return IMAGE_TOKENS
+            return ""
         case _:
             assert_never(part)
+
+
+def _tools(request: ChatRequest) -> list[str]:
+    return [f"{tool.name}{tool.description}{tool.parameters}" for tool in request.tools]

@@ -22,7 +22,5 @@ def configure() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level, handlers=[handler])
-    # Both write whole messages, that is, what people type, into the log.
+    # It writes whole messages, that is, what people type, into the log.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    logging.getLogger("httpcore").setLevel(logging.WARNING)
-    logging.getLogger("httpx").setLevel(logging.WARNING)

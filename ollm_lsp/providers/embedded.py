@@ -94,6 +94,14 @@ class EmbeddedProvider:
     async def capabilities(self, model: str) -> Capabilities:  # noqa: ARG002 (there is only one)
         return Capabilities(context_window=self._settings.context_window)
 
+    async def count(self, request: ChatRequest) -> int | None:
+        """The tokens of a request; nothing before the model is up, which a count is not worth."""
+        if self._running is None or not self._running.process.alive:
+            return None
+        provider = self._running.provider
+        await provider.capabilities(request.model)
+        return await provider.count(request)
+
     def cost(self, model: str, usage: Usage) -> Cost:  # noqa: ARG002 (part of the contract)
         return FREE
 
@@ -167,6 +175,7 @@ class EmbeddedProvider:
             base_url=f"http://127.0.0.1:{process.port}/v1",
             api_key=Secret(process.key),
             limits=settings.limits,
+            max_retries=0,
         )
         self._running = _Running(process, OpenAIProvider(address))
 

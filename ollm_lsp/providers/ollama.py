@@ -2,60 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ollm_lsp.core.completion import collect
-from ollm_lsp.core.errors import ModelNotFound, ProviderError
+from ollm_lsp.core.errors import ContextOverflow, ModelNotFound
+from ollm_lsp.core.events import UsageReported, Warned
 from ollm_lsp.core.foreign_json import count_in, list_in, object_in, text_in
-from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
-from ollm_lsp.core.tokens import answer_reserve, estimate
-from ollm_lsp.core.usage import FREE, UNKNOWN_COST
+from ollm_lsp.core.model import ModelId, ModelInfo
+from ollm_lsp.core.tokens import answer_reserve, estimate_request, most
 from ollm_lsp.providers.framing import NdjsonFramer
-from ollm_lsp.providers.http import Endpoint
+from ollm_lsp.providers.http_provider import Exchange, HttpProvider
+from ollm_lsp.providers.ollama_models import OllamaModels, capabilities_in
 from ollm_lsp.providers.wire import ollama_chat
-from ollm_lsp.settings.address import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from ollm_lsp.core.completion import Completion
-    from ollm_lsp.core.events import ProviderEvent
+    from ollm_lsp.core.events import Activity, ProviderEvent
+    from ollm_lsp.core.model import Capabilities, ModelDetails
     from ollm_lsp.core.request import ChatRequest
-    from ollm_lsp.core.usage import Cost, Usage
     from ollm_lsp.settings.resolved import OllamaSettings
 
 SMALLEST_CONTEXT = 4_096
-"""Ollama reloads a model whenever `num_ctx` changes, so that it grows in few, large steps."""
+"""Ollama reloads a model whenever `num_ctx` changes, so that it grows in few, large steps and never shrinks."""
+BYTES_PER_TOKEN = 3
+"""Dense text has fewer bytes in a token than prose has: Chinese three, program text about as many."""
+CLEARLY_LONG = 1_000
+"""Tokens below which an estimate says nothing about what the server has seen."""
 
 
-class OllamaProvider:
+class OllamaProvider(HttpProvider):
     """An Ollama server."""
 
+    when_down = "Start Ollama (`ollama serve`), or choose another model in ~/.ollm/config.yaml."
+
     def __init__(self, settings: OllamaSettings) -> None:
-        self.name = settings.name
-        self._settings = settings
-        self._endpoint = Endpoint(
-            settings.base_url,
-            settings.limits,
-            api_key=settings.api_key,
-            when_down="Start Ollama (`ollama serve`), or choose another model in ~/.ollm/config.yaml.",
-        )
+        super().__init__(settings)
+        self._own = settings
+        self._models = OllamaModels(self._endpoint, settings.name)
         self._known: dict[str, Capabilities] = {}
+        self._contexts: dict[str, int] = {}
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
+        """Answer; a context that turns out to be too small grows as far as the model's own does."""
         window = (await self.capabilities(request.model)).context_window
-        body = ollama_chat.encode(request, num_ctx=_context_for(request, window), keep_alive=self._settings.keep_alive)
-        events = self._endpoint.stream("/api/chat", body, NdjsonFramer(), ollama_chat.Decoder())
-        try:
-            async for event in events:
-                yield event
-        except ModelNotFound as error:
-            raise await self._missing(request.model, error) from None
-        finally:
-            await events.aclose()
+        while True:
+            try:
+                async with aclosing(super().stream(request)) as events:
+                    async for event in events:
+                        yield event
+                        if isinstance(event, UsageReported) and (warning := _cut(request, event)):
+                            yield warning
+            except ContextOverflow:
+                size = self._contexts[request.model]
+                if window is None or size >= window:
+                    raise
+                self._contexts[request.model] = min(size * 2, window)
+            else:
+                return
 
-    async def complete(self, request: ChatRequest) -> Completion:
-        return await collect(self.stream(request))
+    async def _exchange(self, request: ChatRequest) -> Exchange:
+        window = (await self.capabilities(request.model)).context_window
+        size = max(self._contexts.get(request.model, 0), _context_for(request, window))
+        self._contexts[request.model] = size
+        body = ollama_chat.encode(request, num_ctx=size, keep_alive=self._own.keep_alive, think=self._own.think)
+        return Exchange("/api/chat", body, NdjsonFramer, ollama_chat.Decoder)
 
     async def capabilities(self, model: str) -> Capabilities:
         if model not in self._known:
@@ -63,11 +75,9 @@ class OllamaProvider:
                 shown = await self._endpoint.post("/api/show", {"model": model})
             except ModelNotFound as error:
                 raise await self._missing(model, error) from None
-            self._known[model] = _capabilities(shown)
+            known = capabilities_in(object_in(shown))
+            self._known[model] = replace(known, context_window=known.context_window or self._settings.context_window)
         return self._known[model]
-
-    def cost(self, model: str, usage: Usage) -> Cost:  # noqa: ARG002 (part of the contract)
-        return FREE if is_loopback(self._settings.base_url) else UNKNOWN_COST
 
     async def models(self) -> Sequence[ModelInfo]:
         return [
@@ -76,26 +86,24 @@ class OllamaProvider:
             if (name := text_in(entry.get("name")))
         ]
 
-    async def close(self) -> None:
-        await self._endpoint.close()
+    def pull(self, model: str) -> AsyncGenerator[Activity]:
+        self._known.pop(model, None)
+        return self._models.pull(model)
 
-    async def _missing(self, model: str, error: ModelNotFound) -> ModelNotFound:
-        try:
-            available = [info.id.name for info in await self.models()]
-        except ProviderError:
-            available = []
-        has = f"It has: {', '.join(available)}. " if available else ""
-        return ModelNotFound(
-            f"Ollama at {self._endpoint.base_url} has no model '{model}'.",
-            remedy=f"{has}Fetch it with `ollama pull {model}`.",
-            status=error.status,
-            available=available,
-        )
+    async def show(self, model: str) -> ModelDetails:
+        return await self._models.show(model)
+
+    async def delete(self, model: str) -> None:
+        self._known.pop(model, None)
+        await self._models.delete(model)
+
+    def _how_to_get(self, model: str) -> str:
+        return f"Fetch it with `ollm-lsp models pull {self.name}:{model}`."
 
 
 def _context_for(request: ChatRequest, window: int | None) -> int:
     """A context that holds the request and its answer: a power of two, within what the model can."""
-    needed = estimate(request.messages) * 5 // 4
+    needed = max(estimate_request(request), most(request) // BYTES_PER_TOKEN)
     needed += request.max_tokens or answer_reserve(window or needed * 2)
     size = SMALLEST_CONTEXT
     while size < needed:
@@ -103,13 +111,13 @@ def _context_for(request: ChatRequest, window: int | None) -> int:
     return min(size, window) if window else size
 
 
-def _capabilities(shown: Any) -> Capabilities:
-    names = list_in(object_in(shown).get("capabilities"))
-    info = object_in(object_in(shown).get("model_info"))
-    lengths = [count_in(value) for key, value in info.items() if key.endswith(".context_length")]
-    return Capabilities(
-        tools="tools" in names,
-        vision="vision" in names,
-        reasoning="thinking" in names,
-        context_window=max(lengths, default=0) or None,
+def _cut(request: ChatRequest, event: UsageReported) -> Warned | None:
+    """A warning when the server has seen far less than it was sent. No usual text has so few tokens."""
+    seen, sent = event.usage.input_tokens, estimate_request(request)
+    if not 0 < seen * 2 < sent or sent < CLEARLY_LONG:
+        return None
+    return Warned(
+        "prompt_cut",
+        f"The server has read {seen:,} tokens of about {sent:,}: it has cut the conversation.",
+        "Update Ollama, which then refuses what is too long, or raise OLLAMA_CONTEXT_LENGTH on the server.",
     )

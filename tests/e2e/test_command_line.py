@@ -124,7 +124,7 @@ async def test_a_folder_with_booby_traps_runs_nothing(real_model_path: Path, tmp
     install_model(tmp_path, real_model_path)
     trap = tmp_path / "trap"
     trap.mkdir()
-    for name in ("ollm_lsp", "asyncio", "json", "pygls", "httpx", "yaml", "pydantic", "xllamacpp", "sitecustomize"):
+    for name in ("ollm_lsp", "asyncio", "json", "pygls", "aiohttp", "yaml", "pydantic", "xllamacpp", "sitecustomize"):
         (trap / f"{name}.py").write_text(f"open({str(tmp_path / 'canary')!r}, 'w').write({name!r})\n")
     (trap / ".ollm").mkdir()
     (trap / ".ollm" / "config.yaml").write_text("providers: {embedded: {type: embedded, modelPath: /etc/passwd}}\n")

@@ -108,7 +108,7 @@ async def test_a_missing_model_is_an_error_that_names_those_there_are(tmp_path: 
         data: Any = refusal.value.data
         assert data["code"] == "model_not_found"
         assert MODEL.name in data["remedy"]
-        assert "ollama pull llama9" in data["remedy"]
+        assert "models pull ollama:llama9" in data["remedy"]
 
 
 async def test_an_ollama_that_dies_in_mid_answer_leaves_the_beginning_and_an_error(tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ async def test_start_up_imports_only_what_initialize_needs(tmp_path: Path) -> No
         await server.wait()
     modules = set(json.loads(listing.read_text()))
     assert "ollm_lsp.lsp.server" in modules
-    late = {"httpx", "httpcore", "pydantic", "yaml", "sqlite3", "argparse", "xllamacpp", "platformdirs"}
+    late = {"aiohttp", "yarl", "pydantic", "yaml", "sqlite3", "argparse", "xllamacpp", "platformdirs"}
     assert not modules & late
     assert not {name for name in modules if name.startswith(("ollm_lsp.providers", "ollm_lsp.terminal"))}
     assert not {name for name in modules if name.startswith("ollm_lsp.core") and name.endswith(("chat", "events"))}

@@ -89,7 +89,7 @@ async def test_the_first_chat_starts_the_model_and_the_second_finds_it_running(r
     first = await hear(model.provider.stream(PARIS))
     assert first.events[:2] == [LOADING, WAITING]
     assert "Paris" in first.text
-    assert isinstance(first.events[-2], UsageReported)
+    assert any(isinstance(event, UsageReported) for event in first.events)
     assert isinstance(first.events[-1], Finished)
     pids = model.children
     assert len(pids) == 1

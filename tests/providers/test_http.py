@@ -33,7 +33,7 @@ from ollm_lsp.providers import http
 from ollm_lsp.providers.framing import NdjsonFramer, SseFramer
 from ollm_lsp.providers.http import Endpoint
 from ollm_lsp.providers.wire import ollama_chat, openai_chat
-from ollm_lsp.settings.resolved import TimeLimits
+from ollm_lsp.settings.resolved import HttpSettings, TimeLimits
 from ollm_lsp.settings.secrets import Secret
 from tests.providers.listening import hear
 from tests.support.clock import Clock
@@ -65,7 +65,7 @@ ANSWER = data() + data("", "stop") + "data: [DONE]\n\n"
 
 @asynccontextmanager
 async def reaching(url: str, limits: TimeLimits = LIMITS, key: Secret | None = None) -> AsyncGenerator[Endpoint]:
-    endpoint = Endpoint(url, limits, api_key=key, when_down=REMEDY)
+    endpoint = Endpoint(HttpSettings("local", url, api_key=key, limits=limits), when_down=REMEDY)
     try:
         yield endpoint
     finally:

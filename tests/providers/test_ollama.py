@@ -177,7 +177,7 @@ async def test_a_model_that_is_missing_is_named_with_those_that_are_there() -> N
     assert (heard.error.available, heard.error.status) == (("a:1b", "b:2b"), 404)
     assert "'qwen3:8b'" in heard.error.message
     assert "a:1b, b:2b" in heard.error.remedy
-    assert "ollama pull qwen3:8b" in heard.error.remedy
+    assert "ollm-lsp models pull ollama:qwen3:8b" in heard.error.remedy
     assert not fake.bodies()
 
 
@@ -187,7 +187,7 @@ async def test_a_model_that_is_deleted_between_two_chats_is_missing() -> None:
         fake.models.clear()
         heard = await hear(ollama.stream(ask()))
     assert isinstance(heard.error, ModelNotFound)
-    assert "ollama pull" in heard.error.remedy
+    assert "models pull" in heard.error.remedy
 
 
 async def test_an_error_inside_the_stream_is_the_servers() -> None:

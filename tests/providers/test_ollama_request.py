@@ -132,13 +132,13 @@ def offered(request: ChatRequest) -> list[ToolSpec]:
 def test_any_request_is_accepted_by_the_official_types_and_reads_the_same(
     request: ChatRequest, think: Think | None
 ) -> None:
-    body = on_the_wire(encode(request, num_ctx=8192, keep_alive="5m", think=think, extra={"seed": 1}))
+    body = on_the_wire(encode(request, num_ctx=8192, keep_alive="5m", think=think))
     assert_official(body)
     assert read(body["messages"]) == [it for message in request.messages for it in carried(message)]
     assert [ToolSpec(**tool["function"]) for tool in body.get("tools", [])] == offered(request)
     limits = {"num_predict": request.max_tokens, "temperature": request.temperature}
     limits = {name: limit for name, limit in limits.items() if limit is not None}
-    assert body["options"] == {"num_ctx": 8192, "seed": 1, **limits}
+    assert body["options"] == {"num_ctx": 8192, **limits}
 
 
 @pytest.mark.prop("core-13")
@@ -210,12 +210,6 @@ def test_limits_are_options_and_are_sent_only_when_they_are_set() -> None:
     body = encode(request, num_ctx=8192, keep_alive="5m")
     assert body["options"] == {"num_ctx": 8192, "num_predict": 7, "temperature": 0.0}
     assert body["keep_alive"] == "5m"
-
-
-def test_the_users_own_options_win() -> None:
-    request = ChatRequest("m", HI, max_tokens=7, temperature=0.5)
-    body = encode(request, num_ctx=8192, extra={"num_ctx": 4096, "temperature": 1, "top_k": 20})
-    assert body["options"] == {"num_ctx": 4096, "num_predict": 7, "temperature": 1, "top_k": 20}
 
 
 @pytest.mark.parametrize("think", [True, False, "low", "medium", "high", "max"])

@@ -277,25 +277,3 @@ def test_the_token_limit_has_the_name_that_the_model_takes(model: str, name: str
     body = encode(ChatRequest(model, HI, max_tokens=7, temperature=0.0))
     limits = {key: value for key, value in body.items() if key.startswith("max_")}
     assert (limits, body["temperature"]) == ({name: 7}, 0.0)
-
-
-EXTRA: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "an unknown parameter": ({"top_k": 5}, {"top_k": 5}),
-    "a nested one": ({"provider": {"sort": "price"}}, {"provider": {"sort": "price"}}),
-    "one of ours": ({"temperature": 1, "stream_options": None}, {"temperature": 1, "stream_options": None}),
-    "the limit": ({"max_tokens": 9}, {"max_tokens": 9}),
-    "the limit by its other name": ({"max_completion_tokens": 9}, {"max_completion_tokens": 9, "max_tokens": None}),
-    "what the answer depends on": (
-        {"model": "x", "messages": [], "stream": False, "n": 2, "seed": 1},
-        {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True, "n": None, "seed": 1},
-    ),
-}
-
-
-@pytest.mark.prop("eng-5")
-@pytest.mark.parametrize(("extra", "fields"), EXTRA.values(), ids=EXTRA)
-def test_the_users_own_parameters_win_but_never_change_what_is_asked(
-    extra: dict[str, Any], fields: dict[str, Any]
-) -> None:
-    body = encode(ChatRequest("m", HI, max_tokens=7, temperature=0.5), extra=extra)
-    assert {name: body.get(name) for name in fields} == fields

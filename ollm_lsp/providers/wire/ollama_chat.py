@@ -31,7 +31,6 @@ from ollm_lsp.providers.wire.faults import MAX_CALLS, incomplete, malformed, rep
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
-    from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.tool import ToolSpec
 
@@ -46,9 +45,8 @@ def encode(
     num_ctx: int | None = None,
     keep_alive: str | None = None,
     think: Think | None = None,
-    extra: JsonObject | None = None,
 ) -> dict[str, Any]:
-    """The body of a streaming request; `extra` holds the user's own options, which win over ours.
+    """The body of a streaming request.
 
     Without `num_ctx` and `truncate` Ollama cuts long prompts in silence, and without `shift` it forgets the beginning
     of the conversation while it answers.
@@ -72,7 +70,7 @@ def encode(
         "num_predict": request.max_tokens,
         "temperature": request.temperature,
     }
-    if options := {key: value for key, value in options.items() if value is not None} | dict(extra or {}):
+    if options := {key: value for key, value in options.items() if value is not None}:
         body["options"] = options
     if keep_alive is not None:
         body["keep_alive"] = keep_alive

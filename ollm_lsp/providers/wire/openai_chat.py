@@ -24,7 +24,6 @@ from ollm_lsp.providers.wire.growing_calls import GrowingCalls
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
-    from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.tool import ToolSpec
     from ollm_lsp.providers.framing import SseEvent
@@ -49,14 +48,12 @@ _REASONS = {
 _FAILURES = {"error", "abort", "network_error", "insufficient_system_resource"}
 
 
-def encode(request: ChatRequest, *, extra: JsonObject | None = None, thoughts: str | None = None) -> dict[str, Any]:
+def encode(request: ChatRequest, *, thoughts: str | None = None) -> dict[str, Any]:
     """The body of a streaming request.
 
-    `extra` holds the user's own parameters, which win over ours. `thoughts` is the name of the field in which the
-    server wants the model's earlier thoughts back. OpenAI has none and refuses it; DeepSeek and Moonshot call it
-    `reasoning_content` and refuse a tool call without it.
+    `thoughts` is the name of the field in which the server wants the model's earlier thoughts back. OpenAI has none
+    and refuses it; DeepSeek and Moonshot call it `reasoning_content` and refuse a tool call without it.
     """
-    chosen = {name: value for name, value in (extra or {}).items() if name not in _OURS}
     body: dict[str, Any] = {
         "model": request.model,
         "messages": [wire for message in request.messages for wire in _encode_message(message, thoughts)],
@@ -67,12 +64,12 @@ def encode(request: ChatRequest, *, extra: JsonObject | None = None, thoughts: s
         body["tools"] = [_encode_tool(tool) for tool in request.tools]
         if request.tool_choice is not ToolChoice.AUTO:
             body["tool_choice"] = _encode_choice(request.tool_choice)
-    if request.max_tokens is not None and not _LIMITS & chosen.keys():
+    if request.max_tokens is not None:
         name = "max_completion_tokens" if _REFUSES_MAX_TOKENS.match(request.model) else "max_tokens"
         body[name] = request.max_tokens
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    return body | chosen
+    return body
 
 
 def _encode_message(message: Message, thoughts: str | None) -> list[dict[str, Any]]:
@@ -84,8 +81,6 @@ def _encode_message(message: Message, thoughts: str | None) -> list[dict[str, An
     calls: list[dict[str, Any]] = []
     for part in message.parts:
         match part:
-            case Text(""):
-                pass  # servers refuse a part that says nothing
             case Text(text):
                 content.append({"type": "text", "text": text})
             case Image(mime_type, data):
@@ -100,15 +95,19 @@ def _encode_message(message: Message, thoughts: str | None) -> list[dict[str, An
                 pass  # encoded above: a tool message holds nothing else
             case _:
                 assert_never(part)
-    wire: dict[str, Any] = {"role": message.role.value}
-    # Many servers accept a list of parts only from users, and only where there is more than text.
-    only_text = all(item["type"] == "text" for item in content)
-    wire["content"] = "".join(item["text"] for item in content) if only_text else content
+    wire: dict[str, Any] = {"role": message.role.value, "content": _content(content)}
     if thoughts is not None and (thought or calls):
         wire[thoughts] = "".join(thought)
     if calls:
         wire["tool_calls"] = calls
     return [wire]
+
+
+def _content(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Text where there is nothing else, because many servers accept a list of parts only from users who show images."""
+    if all(part["type"] == "text" for part in parts):
+        return "".join(part["text"] for part in parts)
+    return [part for part in parts if part.get("text") != ""]  # servers refuse a part that says nothing
 
 
 def _encode_tool(tool: ToolSpec) -> dict[str, Any]:
