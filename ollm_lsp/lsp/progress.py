@@ -30,8 +30,11 @@ class WorkDone:
         self._may_create = may_create and token is None
         self.token = token if token is not None else f"ollm-{next(_numbers)}" if may_create else None
 
-    def begin(self, title: str) -> None:
-        begin = {"kind": "begin", "title": title, "cancellable": True}
+    def begin(self, title: str, percentage: int | None = None) -> None:
+        """Start with a percentage where there will be some: clients may ignore those that come unannounced."""
+        begin: dict[str, Any] = {"kind": "begin", "title": title, "cancellable": True}
+        if percentage is not None:
+            begin["percentage"] = percentage
         if self._may_create:
             self._creating = asyncio.ensure_future(self._create(begin))
         elif self.token is not None:

@@ -17,6 +17,9 @@ VERSION = 1
 
 CHAT_SEND = "ollm/chat/send"
 MODELS_LIST = "ollm/models/list"
+MODELS_PULL = "ollm/models/pull"
+MODELS_SHOW = "ollm/models/show"
+MODELS_DELETE = "ollm/models/delete"
 STATUS = "ollm/status"
 
 Token: TypeAlias = str | int
@@ -194,5 +197,14 @@ class ModelsListParams:
     """Which models are there?"""
 
     provider: str | None = None
+    work_done_token: Token | None = None
+    partial_result_token: Token | None = None
+
+
+@frozen
+class ModelParams:
+    """One model, as `provider:name`, that is to be fetched, shown or deleted."""
+
+    model: str = field(validator=_not_blank)
     work_done_token: Token | None = None
     partial_result_token: Token | None = None

@@ -53,6 +53,9 @@ IN_TASKS: dict[str, tuple[type[Any], Callable[[Session, Any], Any] | str]] = {
     ),
     protocol.CHAT_SEND: (protocol.ChatSendParams, "chat.send"),
     protocol.MODELS_LIST: (protocol.ModelsListParams, "models.list_models"),
+    protocol.MODELS_PULL: (protocol.ModelParams, "models.pull"),
+    protocol.MODELS_SHOW: (protocol.ModelParams, "models.show"),
+    protocol.MODELS_DELETE: (protocol.ModelParams, "models.delete"),
 }
 """Handled in tasks of their own, which can be cancelled. Those by name are imported when they are first called."""
 

@@ -25,7 +25,7 @@ from ollm_lsp.settings.secrets import redactor
 if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.errors import OllmError
-    from ollm_lsp.core.model import ModelId, ModelInfo
+    from ollm_lsp.core.model import ModelDetails, ModelId, ModelInfo
     from ollm_lsp.core.usage import Cost, Usage
 
 
@@ -124,3 +124,8 @@ def model(info: ModelInfo, default: ModelId) -> dict[str, Any]:
     }
     optional = {"sizeBytes": info.size_bytes, "contextWindow": capabilities.context_window}
     return line | {key: value for key, value in optional.items() if value is not None}
+
+
+def model_details(details: ModelDetails, default: ModelId) -> dict[str, Any]:
+    """The answer to `ollm/models/show`."""
+    return {**model(details.info, default), "facts": dict(details.facts)}

@@ -27,7 +27,7 @@ from ollm_lsp.core.events import (
     Warned,
 )
 from ollm_lsp.core.messages import Message, Role, Text
-from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
+from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import FREE, Usage
 from ollm_lsp.lsp import from_wire, protocol, to_wire
@@ -116,6 +116,13 @@ def test_results_become_their_samples() -> None:
     assert to_wire.chat_result("c0ffee", response, 0.84) == SAMPLES["results"]["ollm/chat/send"]
     info = ModelInfo(MODEL, Capabilities(tools=True, context_window=32768), 4683087332)
     assert [to_wire.model(info, MODEL)] == SAMPLES["results"]["ollm/models/list"]["models"]
+    shown = SAMPLES["results"]["ollm/models/show"]
+    assert to_wire.model_details(ModelDetails(info, shown["facts"]), MODEL) == shown
+
+
+def test_every_custom_request_has_samples_of_its_params_and_its_result() -> None:
+    requests = {method for method in (*AT_ONCE, *IN_TASKS) if method.startswith("ollm/")}
+    assert set(SAMPLES["params"]) == set(SAMPLES["results"]) == requests
 
 
 @pytest.mark.prop("krk-41")
