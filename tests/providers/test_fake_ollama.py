@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from ollama import AsyncClient, ChatResponse, ListResponse, ResponseError, ShowResponse
+from ollama import (
+    AsyncClient,
+    ChatResponse,
+    ListResponse,
+    ProcessResponse,
+    ProgressResponse,
+    ResponseError,
+    ShowResponse,
+)
 
 from ollm_lsp.core.foreign_json import list_in, object_in
 from tests.support.fake_ollama import VERSION, Call, Die, Done, Fail, FakeOllama, Model, Say, Step, Think, words
@@ -45,7 +53,7 @@ async def official(url: str) -> AsyncGenerator[Any]:
         yield client
 
 
-def dump(answer: ChatResponse | ListResponse | ShowResponse) -> dict[str, Any]:
+def dump(answer: ChatResponse | ListResponse | ShowResponse | ProcessResponse | ProgressResponse) -> dict[str, Any]:
     return answer.model_dump(mode="json", by_alias=True)
 
 
@@ -54,8 +62,8 @@ async def ask(url: str, body: dict[str, Any] | None = None) -> httpx.Response:
         return await (client.get(url) if body is None else client.post(url, json=body))
 
 
-async def raw_lines(url: str, body: dict[str, Any]) -> list[Any]:
-    answer = await ask(f"{url}/api/chat", body)
+async def raw_lines(url: str, body: dict[str, Any], path: str = "/api/chat") -> list[Any]:
+    answer = await ask(f"{url}{path}", body)
     assert answer.headers["content-type"] == "application/x-ndjson"
     return [json.loads(line) for line in answer.content.splitlines()]
 
@@ -108,6 +116,64 @@ async def test_the_official_client_shows_a_model_without_loss() -> None:
     assert shown.details
     assert shown.details.family == "qwen3"
     assert lost(raw, dump(shown)) == {"modified_at"}
+
+
+async def test_the_official_client_pulls_a_model_without_loss() -> None:
+    model = Model("qwen3:4b", size=2_500_000_000)
+    async with FakeOllama([], library=[model]) as fake, official(fake.url) as client:
+        heard: list[ProgressResponse] = [line async for line in await client.pull("qwen3:4b", stream=True)]
+        raw = await raw_lines(fake.url, {"model": "qwen3:4b"}, "/api/pull")
+        assert (await client.pull("qwen3:4b")).status == "success"
+        assert [listed.model for listed in (await client.list()).models] == ["qwen3:4b"]
+    statuses = [line.status or "" for line in heard]
+    assert statuses[0] == "pulling manifest"
+    assert statuses[-3:] == ["verifying sha256 digest", "writing manifest", "success"]
+    layers = {line.digest: line.total or 0 for line in heard if line.digest}
+    assert sum(layers.values()) == model.size
+    assert {line.status for line in heard if line.digest} == {f"pulling {digest[7:19]}" for digest in layers}
+    # The real one leaves a zero out, and goes on to the next layer without a line that says 100 %.
+    assert next(line.completed for line in heard if line.digest) is None
+    assert all((line.completed or 0) < (line.total or 0) for line in heard if line.digest)
+    assert [lost(line, dump(answer)) for line, answer in zip(raw, heard, strict=True)] == [set()] * len(raw)
+
+
+async def test_a_pull_can_fail_as_the_real_one_does() -> None:
+    async with FakeOllama([], library=[Model("big:1", size=10**9)], space=10**8) as fake, official(fake.url) as client:
+        for name, error in (("none", "pull model manifest: file does not exist"), ("big:1", "no space left on device")):
+            lines = await raw_lines(fake.url, {"model": name}, "/api/pull")
+            assert lines[0] == {"status": "pulling manifest"}
+            assert lines[-1]["error"].endswith(error)
+            with pytest.raises(ResponseError, match=error):
+                await client.pull(name)
+            with pytest.raises(ResponseError, match=error):
+                assert [line async for line in await client.pull(name, stream=True)]
+        with pytest.raises(ResponseError, match="invalid model name") as caught:
+            await client.pull("not a name")
+        assert caught.value.status_code == 400
+        assert not (await client.list()).models
+
+
+async def test_the_official_client_deletes_a_model() -> None:
+    async with FakeOllama([Model("a:latest"), Model("b:1")]) as fake, official(fake.url) as client:
+        assert (await client.delete("a")).status == "success"
+        assert [*fake.models] == ["b:1"]
+        with pytest.raises(ResponseError, match="model 'a' not found") as caught:
+            await client.delete("a")
+        assert caught.value.status_code == 404
+        with pytest.raises(ResponseError, match='name "a b" is invalid'):
+            await client.delete("a b")
+        assert fake.http.requests[0].method == "DELETE"
+
+
+async def test_the_official_client_sees_without_loss_what_is_loaded() -> None:
+    async with FakeOllama() as fake, official(fake.url) as client:
+        assert (await client.ps()).models == []
+        await client.chat("smollm2:135m", QUESTION, options={"num_ctx": 2048})
+        running = await client.ps()
+        raw = (await ask(f"{fake.url}/api/ps")).json()
+    (model,) = running.models
+    assert (model.model, model.name, model.context_length) == ("smollm2:135m", "smollm2:135m", 2048)
+    assert lost(raw, dump(running)) == {"models.0.expires_at"}  # cut to microseconds
 
 
 async def test_a_model_that_was_not_pulled_is_not_found() -> None:
@@ -214,6 +280,8 @@ async def test_the_rest_of_the_server_answers_as_the_real_one() -> None:
         assert (unknown.status_code, unknown.text) == (404, "404 page not found")
         garbage = await client.post("/api/chat", content=b"{")
         assert (garbage.status_code, [*garbage.json()]) == (400, ["error"])
+        bodiless = await client.post("/api/pull")
+        assert (bodiless.status_code, bodiless.json()) == (400, {"error": "missing request body"})
         nameless = await client.post("/api/show", json={})
         assert (nameless.status_code, nameless.json()) == (400, {"error": "model is required"})
     assert [request.path for request in fake.http.requests][:2] == ["/", "/api/version"]

@@ -1,4 +1,4 @@
-"""A fake Ollama: the answers of the real one for chat, show, tags and version, after ollama's own `server/routes.go`.
+"""A fake Ollama: the answers of the real one for chat and for its models, after ollama's own `server/routes.go`.
 
 In a test it runs on the test's loop; `python -m tests.support.fake_ollama` runs it as a process of its own, which
 prints its port and ends with its input. test_fake_ollama.py lets the types of the official client judge it.
@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from tests.support.fake_pull import pull_lines
 from tests.support.http_server import HttpServer
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ VERSION = "0.12.6"
 DEFAULT_CONTEXT = 4096
 _TIME = "2026-01-02T03:04:05.123456789Z"
 _MEBIBYTE = 1024 * 1024
+_VALID_NAME = re.compile(r"[\w.-]+(/[\w.-]+)*(:[\w.-]+)?")
+_INVALID = {"/api/pull": "invalid model name", "/api/delete": "name {} is invalid"}
 
 
 @dataclass(frozen=True)
@@ -92,15 +96,24 @@ def echo(request: dict[str, Any]) -> Sequence[Step]:
 
 
 class FakeOllama:
-    """An Ollama server. `answer` decides what the model says; with a `pace`, each step waits for a release."""
+    """An Ollama server. `answer` decides what the model says; with a `pace`, each step waits for a release.
+
+    Models of the `library` can be pulled, as long as the `space` on the disk lasts.
+    """
 
     def __init__(
         self,
         models: Iterable[Model] = (Model("smollm2:135m"),),
         answer: Callable[[dict[str, Any]], Sequence[Step]] = echo,
         pace: asyncio.Semaphore | None = None,
+        library: Iterable[Model] = (),
+        space: int | None = None,
     ) -> None:
         self.models = {model.name: model for model in models}
+        self.library = {model.name: model for model in library}
+        self.space = space
+        self.loaded: dict[Model, int] = {}
+        """The context length of each model in memory."""
         self.answer = answer
         self.pace = pace
         self.http = HttpServer(self._handle)
@@ -128,7 +141,10 @@ class FakeOllama:
                 await responder.json(200, {"version": VERSION})
             case "GET", "/api/tags":
                 await responder.json(200, {"models": [_listed(model) for model in self.models.values()]})
-            case "POST", "/api/show" | "/api/chat":
+            case "GET", "/api/ps":
+                running = [_running(model, context) for model, context in self.loaded.items()]
+                await responder.json(200, {"models": running})
+            case ("POST", "/api/show" | "/api/chat" | "/api/pull") | ("DELETE", "/api/delete"):
                 await self._of_model(request, responder)
             case _:
                 await responder.whole(404, "404 page not found", {"Content-Type": "text/plain"})
@@ -137,16 +153,23 @@ class FakeOllama:
         try:
             body: Any = json.loads(request.body)
         except ValueError as error:
-            await responder.json(400, {"error": str(error)})
+            await responder.json(400, {"error": str(error) if request.body else "missing request body"})
             return
         name = body.get("model", "")
         model = self.models.get(name) or self.models.get(f"{name}:latest")
-        if not name:
+        if request.path in _INVALID and not _VALID_NAME.fullmatch(name):
+            await responder.json(400, {"error": _INVALID[request.path].format(json.dumps(name))})
+        elif not name:
             await responder.json(400, {"error": "model is required"})
+        elif request.path == "/api/pull":
+            await self._pull(name if ":" in name else f"{name}:latest", body, responder)
         elif model is None:
             await responder.json(404, {"error": f"model '{name}' not found"})
         elif request.path == "/api/show":
             await responder.json(200, _shown(model))
+        elif request.path == "/api/delete":
+            del self.models[model.name]
+            await responder.whole(200, b"")
         else:
             await self._chat(model, body, responder)
 
@@ -161,6 +184,7 @@ class FakeOllama:
         if tokens > context and body.get("truncate") is False:
             await responder.json(400, {"error": "the input length exceeds the context length"})
             return
+        self.loaded[model] = context
         if messages:
             steps = [*self.answer(body)]
             steps = steps if isinstance(steps[-1], Done | Fail | Die) else [*steps, Done()]
@@ -171,6 +195,21 @@ class FakeOllama:
             steps = [Done("load")]
         send = self._stream if body.get("stream", True) else self._whole
         await send(_Lines(body["model"], prompt_tokens=min(tokens, context)), steps, responder)
+
+    async def _pull(self, name: str, body: dict[str, Any], responder: Responder) -> None:
+        model = self.library.get(name) or self.models.get(name)
+        lines = [*pull_lines(name, model.size if model else None, self.space)]
+        if body.get("stream", True):
+            await responder.head(200, {"Content-Type": "application/x-ndjson"})
+            for line in lines:
+                if self.pace is not None:
+                    await self.pace.acquire()
+                await responder.write(json.dumps(line) + "\n")
+            await responder.end()
+        else:
+            await responder.json(500 if "error" in lines[-1] else 200, lines[-1])
+        if model is not None and "error" not in lines[-1]:
+            self.models[name] = model
 
     async def _stream(self, lines: _Lines, steps: Sequence[Step], responder: Responder) -> None:
         await responder.head(200, {"Content-Type": "application/x-ndjson"})
@@ -267,6 +306,11 @@ def _listed(model: Model) -> dict[str, Any]:
         "digest": "9077fe9d2ae1a4a41a868836b56b8163731a8fe16621397028c2c76f838c6907",
         "details": _details(model),
     }
+
+
+def _running(model: Model, context: int) -> dict[str, Any]:
+    listed = {key: value for key, value in _listed(model).items() if key != "modified_at"}
+    return listed | {"expires_at": _TIME, "size_vram": model.size, "context_length": context}
 
 
 def _shown(model: Model) -> dict[str, Any]:
