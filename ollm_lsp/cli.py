@@ -60,15 +60,32 @@ def _parser() -> ArgumentParser:
     doctor.add_argument("--json", action="store_true", dest="as_json", help="for programs")
     doctor.set_defaults(run=_doctor)
 
-    models = commands.add_parser("models", help="list the models of all providers")
-    models.add_argument("action", nargs="?", choices=["list"], default="list", help="list, the default")
-    models.add_argument("--provider", help="only of this provider")
-    models.add_argument("--json", action="store_true", dest="as_json", help="for programs")
-    models.set_defaults(run=_models)
+    _add_models(commands.add_parser("models", help="list the models of all providers; pull, show or delete one"))
 
     schema = commands.add_parser("schema", help="print the JSON Schema of the settings file")
     schema.set_defaults(run=_schema)
     return parser
+
+
+def _add_models(models: ArgumentParser) -> None:
+    from argparse import SUPPRESS
+
+    models.set_defaults(run=_list_models, provider=None, as_json=False)
+    actions = models.add_subparsers(title="actions", metavar="ACTION")
+    for parser in (models, actions.add_parser("list", help="list the models of all providers (the default)")):
+        # What was said before `list` must not be replaced by what was not said behind it.
+        parser.add_argument("--provider", default=SUPPRESS, help="only of this provider")
+        parser.add_argument("--json", action="store_true", default=SUPPRESS, dest="as_json", help="for programs")
+    pull = actions.add_parser("pull", help="fetch a model, with a progress bar; Ctrl-C stops it")
+    pull.set_defaults(run=_pull_model)
+    show = actions.add_parser("show", help="show what is known about a model")
+    show.set_defaults(run=_show_model)
+    show.add_argument("--json", action="store_true", default=SUPPRESS, dest="as_json", help="for programs")
+    delete = actions.add_parser("delete", help="delete a model from its provider")
+    delete.set_defaults(run=_delete_model)
+    delete.add_argument("-y", "--yes", action="store_true", dest="is_sure", help="do not ask")
+    for parser in (pull, show, delete):
+        parser.add_argument("model", metavar="PROVIDER:NAME", help="for example ollama:qwen3:4b")
 
 
 def _serve(_options: Namespace | None) -> int:
@@ -102,12 +119,36 @@ def _doctor(options: Namespace) -> int:
     return asyncio.run(run())
 
 
-def _models(options: Namespace) -> int:
+def _list_models(options: Namespace) -> int:
     import asyncio
 
     from ollm_lsp.terminal.models import list_models
 
     return asyncio.run(list_models(options.provider, as_json=options.as_json))
+
+
+def _pull_model(options: Namespace) -> int:
+    import asyncio
+
+    from ollm_lsp.terminal.models import pull
+
+    return asyncio.run(pull(options.model))
+
+
+def _show_model(options: Namespace) -> int:
+    import asyncio
+
+    from ollm_lsp.terminal.models import show
+
+    return asyncio.run(show(options.model, as_json=options.as_json))
+
+
+def _delete_model(options: Namespace) -> int:
+    import asyncio
+
+    from ollm_lsp.terminal.models import delete
+
+    return asyncio.run(delete(options.model, is_sure=options.is_sure))
 
 
 def _schema(_options: Namespace) -> int:

@@ -1,8 +1,9 @@
-"""`ollm-lsp models list`: the models of all providers as a table."""
+"""`ollm-lsp models`: list the models of all providers; pull, show and delete one."""
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.terminal.cells import cells
@@ -10,7 +11,9 @@ from ollm_lsp.terminal.clean import clean_line
 from ollm_lsp.terminal.client import SERVER_COMMAND
 from ollm_lsp.terminal.command import Exit, connection, run_command
 from ollm_lsp.terminal.payload import Payload
+from ollm_lsp.terminal.prompt import confirm
 from ollm_lsp.terminal.screen import Screen
+from ollm_lsp.terminal.work_done import WorkDone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +38,82 @@ async def list_models(provider: str | None, *, as_json: bool, server_command: Se
         return _show(screen, result)
 
     return await run_command(screen, work)
+
+
+async def pull(model: str, *, server_command: Sequence[str] = SERVER_COMMAND) -> int:
+    """Fetch a model and show how far it is; Ctrl-C stops it."""
+    screen = Screen.of_process()
+
+    async def work(interrupts: Interrupts) -> Exit:
+        async with connection(server_command, screen, interrupts) as client:
+            with client.progress("pull", WorkDone(screen).receive) as token:
+                request = client.request("ollm/models/pull", {**_params(model), "workDoneToken": token})
+                result = Payload(await interrupts.run(request))
+        screen.note(f"{result.text('model')} is ready.")
+        return Exit.FINE
+
+    return await run_command(screen, work)
+
+
+async def show(model: str, *, as_json: bool, server_command: Sequence[str] = SERVER_COMMAND) -> int:
+    """Print what is known about a model."""
+    screen = Screen.of_process()
+
+    async def work(interrupts: Interrupts) -> Exit:
+        async with connection(server_command, screen, interrupts) as client:
+            result = await interrupts.run(client.request("ollm/models/show", _params(model)))
+        if as_json:
+            screen.line(json.dumps(result, indent=2))
+        else:
+            _show_details(screen, Payload(result))
+        return Exit.FINE
+
+    return await run_command(screen, work)
+
+
+async def delete(model: str, *, is_sure: bool, server_command: Sequence[str] = SERVER_COMMAND) -> int:
+    """Delete a model, after a question to the user who is not sure yet."""
+    screen = Screen.of_process()
+    if not is_sure and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        screen.error("There is nobody to ask whether the model may be deleted.", "Say so with --yes.")
+        return Exit.FAILED
+
+    async def work(interrupts: Interrupts) -> Exit:
+        async with connection(server_command, screen, interrupts) as client:
+            if not is_sure:
+                details = Payload(await interrupts.run(client.request("ollm/models/show", _params(model))))
+                with screen.held():
+                    is_meant = await interrupts.run(confirm(_question(details)))
+                if not is_meant:
+                    screen.note("Nothing was deleted.")
+                    return Exit.FAILED
+            await interrupts.run(client.request("ollm/models/delete", _params(model)))
+        screen.note(f"{model} is deleted.")
+        return Exit.FINE
+
+    return await run_command(screen, work)
+
+
+def _params(model: str) -> dict[str, Any]:
+    # A terminal may hand over bytes that are not UTF-8; JSON could not carry them.
+    return {"model": model.encode(errors="replace").decode()}
+
+
+def _question(details: Payload) -> str:
+    size = _size(details.number("sizeBytes"))
+    return f"Delete {clean_line(details.text('id'))}{f' ({size})' if size else ''}?"
+
+
+def _show_details(screen: Screen, details: Payload) -> None:
+    """The model and its facts; what the provider says in words replaces the same in numbers."""
+    _, name, size, window, capabilities = _row(details)
+    facts = details.payload("facts")
+    rows = {"model": name, "size": size, "context length": window, "capabilities": capabilities}
+    rows |= {clean_line(key): clean_line(facts.text(key)) for key in facts.names()}
+    rows = {key: value for key, value in rows.items() if key and value}
+    width = max(map(cells, rows), default=0)
+    for key, value in rows.items():
+        screen.line(f"{key}{' ' * (width - cells(key))}  {value}")
 
 
 def _show(screen: Screen, result: Any) -> Exit:

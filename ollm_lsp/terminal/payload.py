@@ -25,6 +25,10 @@ class Payload:
     def flag(self, name: str) -> bool:
         return self.get(name) is True
 
+    def names(self) -> list[str]:
+        """The names of all fields."""
+        return list(self._fields)
+
     def flags(self) -> list[str]:
         """The names of all fields that are true."""
         return [name for name in self._fields if self.flag(name)]

@@ -1,4 +1,4 @@
-"""The prompt: questions typed at a terminal, or one read whole from a pipe, without blocking the event loop."""
+"""The prompt: what is typed at a terminal, or read whole from a pipe, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from ollm_lsp.terminal.interrupts import Interrupted
-from ollm_lsp.terminal.line_reader import CTRL_C
+from ollm_lsp.terminal.line_reader import CTRL_C, PlainReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,12 @@ class Prompt:
 
     def close(self) -> None:
         self._reader.restore()
+
+
+async def confirm(question: str) -> bool:
+    """Whether the user says yes, and nothing less."""
+    answer = await _in_thread(lambda: PlainReader().read(f"{question} [y/N] "))
+    return answer is not None and answer.strip().lower() in {"y", "yes"}
 
 
 async def read_stdin() -> str:

@@ -7,8 +7,8 @@ import json
 import sys
 
 from ollm_lsp.terminal.chat import chat
-from ollm_lsp.terminal.models import list_models
+from ollm_lsp.terminal.models import delete, list_models, pull, show
 
 if __name__ == "__main__":
-    command = {"chat": chat, "models": list_models}[sys.argv[1]]
+    command = {"chat": chat, "models": list_models, "pull": pull, "show": show, "delete": delete}[sys.argv[1]]
     sys.exit(asyncio.run(command(**json.loads(sys.argv[2]))))

@@ -35,6 +35,10 @@ class Runner:
         return [message.get("params") for message in self.messages if message.get("method") == method]
 
     @property
+    def has_started(self) -> bool:
+        return self._record.exists()
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self._record.read_text().splitlines()]
 
@@ -68,7 +72,10 @@ class Runner:
         )
 
     def chat_at_terminal(self, server: list[str], prompt: str | None = "Why?", **environ: str) -> AtTerminal:
-        return AtTerminal(_command("chat", _chat_arguments(server, prompt)), self.folder, environ)
+        return self.at_terminal("chat", _chat_arguments(server, prompt), **environ)
+
+    def at_terminal(self, name: str, arguments: dict[str, Any], **environ: str) -> AtTerminal:
+        return AtTerminal(_command(name, arguments), self.folder, environ)
 
     def chat_in_shell(self, server: list[str], script: str) -> AtTerminal:
         """An interactive chat started by a shell script at a terminal, as `"$@"`."""

@@ -1,7 +1,9 @@
 """A scripted language server: `python fake_server.py SCENARIO RECORD`.
 
-SCENARIO is a JSON file with `answers`, one list of steps for each `ollm/chat/send`, and `models`, the answer to
-`ollm/models/list`. Every message that comes in is written to RECORD as a line of JSON. Steps:
+SCENARIO is a JSON file with `answers`, one list of steps for each `ollm/chat/send`, `models`, the answer to
+`ollm/models/list`, `replies`, the answers to other requests by method, and `pull`, the values of its work-done progress
+before the reply; without a reply it waits for `$/cancelRequest`. Every message that comes in is written to RECORD as a
+line of JSON. Steps:
 
     text DELTA, event VALUE     a chat event on the partialResultToken
     work VALUE                  work-done progress on the workDoneToken
@@ -37,6 +39,8 @@ class FakeServer:
     def __init__(self, scenario: dict[str, Any], record: Path) -> None:
         self.answers = iter(scenario.get("answers", []))
         self.models: dict[str, Any] = scenario.get("models", {})
+        self.replies: dict[str, Any] = scenario.get("replies", {})
+        self.pulling: list[Any] = scenario.get("pull", [])
         self.start = scenario.get("start", "fine")
         self.record = record
         self.conversations = 0
@@ -52,11 +56,23 @@ class FakeServer:
                     self.chat(message["id"], message["params"])
                 case "ollm/models/list":
                     self.send({"id": message["id"], **self.models})
+                case "ollm/models/pull":
+                    self.pull(message["id"], message["params"])
+                case str(method) if method in self.replies:
+                    self.send({"id": message["id"], **self.replies[method]})
                 case "shutdown":
                     self.shut_down = True
                     self.send({"id": message["id"], "result": None})
                 case _:
                     pass
+
+    def pull(self, number: int, params: dict[str, Any]) -> None:
+        for value in self.pulling:
+            self.progress(params["workDoneToken"], value)
+        reply = self.replies.get("ollm/models/pull")
+        if reply is None:
+            self.receive_until("method", "$/cancelRequest")
+        self.send({"id": number, **(reply or {"error": {"code": -32800, "message": "cancelled"}})})
 
     def initialize(self, number: int) -> None:
         if self.start == "hang":
