@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
+from ollm_lsp.core.calls import Calls
 from ollm_lsp.core.conversation import Response
 from ollm_lsp.core.errors import IncompleteAnswer, InternalError, OllmError
 from ollm_lsp.core.events import (
@@ -25,9 +26,12 @@ from ollm_lsp.core.events import (
     UsageReported,
     Warned,
 )
+from ollm_lsp.core.repetition import ADVICE, Repetition
 from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tokens import DEFAULT_LIMIT, check_fit
+from ollm_lsp.core.tokens import DEFAULT_LIMIT, chars_left, check_fit, estimate, estimate_tools
+from ollm_lsp.core.toolbox import MAX_RESULT, Toolbox
 from ollm_lsp.core.turn import Turn
+from ollm_lsp.core.usage import FREE, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -36,13 +40,21 @@ if TYPE_CHECKING:
     from ollm_lsp.core.messages import Message
     from ollm_lsp.core.model import Capabilities, ModelId
     from ollm_lsp.core.ports import Provider, Sink
+    from ollm_lsp.core.tool import ToolSpec
+    from ollm_lsp.core.usage import Cost
+
+MAX_TURNS = 10
+_WANTS_TOOLS = (FinishReason.STOP, FinishReason.TOOL_USE)
+"""How a model ends that means its calls. Some servers say `stop` also then."""
+CUT_OFF = "The call was not run: the answer was cut off while it was made."
+STOPPED = "There is no result: the chat was stopped before the tool had finished."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a chat is asked: `messages` are sent to the model, `input` is kept in the conversation.
 
-    They differ by what is true only now, such as the text of the open buffers.
+    They differ by what is true only now, such as the text of the open buffers. `tokens` are those of the messages.
     """
 
     messages: tuple[Message, ...]
@@ -88,60 +100,144 @@ class Ending:
 class Chat:
     """One run: from a question to a response in the conversation, with its events on the way."""
 
-    def __init__(self, provider: Provider, model: ModelId, sink: Sink) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        model: ModelId,
+        sink: Sink,
+        *,
+        toolbox: Toolbox | None = None,
+        max_turns: int = MAX_TURNS,
+    ) -> None:
         self._provider = provider
         self._model = model
         self._sink = sink
+        self._toolbox = toolbox or Toolbox()
+        self._max_turns = max_turns
+        self._output: list[Message] = []
+        self._usage = Usage()
+        self._cost = FREE
+        self._repetition = Repetition()
+        self._is_warned = False
 
     async def run(
         self, question: Question, conversation: Conversation, *, parent_id: str | None, response_id: str
     ) -> Response:
         """Answer the question. However it ends, what was received is kept in the conversation."""
         self._sink.emit(Started(conversation.id, response_id, self._model))
-        turn = Turn()
         reason = FinishReason.ERROR
         try:
-            await self._take(turn, question, number=1)
-            reason = turn.finish or FinishReason.STOP
+            reason = await self._answer(question, response_id)
         except asyncio.CancelledError:
             reason = FinishReason.CANCELLED
             raise
         finally:
-            message = turn.message
             response = Response(
                 id=response_id,
                 parent_id=parent_id,
                 model=self._model,
                 input=question.input,
-                output=(message,) if message else (),
-                usage=turn.usage,
-                cost=self._provider.cost(self._model.name, turn.usage),
+                output=tuple(self._output),
+                usage=self._usage,
+                cost=self._cost,
                 finish_reason=reason,
             )
             conversation.append(response)
         return response
 
-    async def _take(self, turn: Turn, question: Question, number: int) -> None:
-        """One turn: ask the model once and pass on what it says."""
-        request = ChatRequest(self._model.name, question.messages)
+    def _keep(self, message: Message) -> None:
+        """A message is complete. Every one passes here, in its order."""
+        self._output.append(message)
+
+    async def _answer(self, question: Question, response_id: str) -> FinishReason:
+        """Turn by turn, until the model calls no more tools."""
+        for number in range(1, self._max_turns + 1):
+            request = self._request(question)
+            self._sink.emit(TurnStarted(number))
+            calls = Calls(self._toolbox, f"{response_id}.{number}", self._sink.emit)
+            finish = await self._take(question, request, calls)
+            if not calls or finish not in _WANTS_TOOLS:
+                return finish
+            if self._repetition.is_hopeless:
+                self._sink.emit(
+                    Warned(
+                        "repeated_calls",
+                        "The model made the same tool calls again and again, and nothing came of it.",
+                        "Say what it should do instead, or choose another model.",
+                    )
+                )
+                return FinishReason.TOOL_USE
+        return FinishReason.MAX_TURNS
+
+    def _request(self, question: Question) -> ChatRequest:
+        """What the model is asked next, if it can read that much."""
+        messages = (*question.messages, *self._output)
+        request = ChatRequest(self._model.name, messages, self._tools(question))
         request.check(question.capabilities)
-        if warning := check_fit(question.tokens, question.limit):
+        warning = check_fit(self._tokens(question), question.limit)
+        if warning and not self._is_warned:
+            self._is_warned = True
             self._sink.emit(warning)
-        self._sink.emit(TurnStarted(number))
+        return request
+
+    def _tools(self, question: Question) -> tuple[ToolSpec, ...]:
+        return self._toolbox.specs if question.capabilities.tools else ()
+
+    def _tokens(self, question: Question) -> int:
+        return question.tokens + estimate_tools(self._tools(question)) + estimate(self._output)
+
+    async def _take(self, question: Question, request: ChatRequest, calls: Calls) -> FinishReason:
+        """One turn: ask the model once, then run what it called. However it ends, no call stays without a result."""
+        no_result = STOPPED
+        try:
+            finish = await self._listen(question, request, calls)
+            if calls and finish in _WANTS_TOOLS:
+                room = chars_left(self._tokens(question), question.limit, len(calls))
+                await calls.run(min(room, MAX_RESULT))
+                self._repetition.add(calls.outcomes)
+                if self._repetition.is_worth_a_word:
+                    calls.advise(ADVICE)
+            else:
+                no_result = CUT_OFF
+        finally:
+            if calls:
+                # First all are kept: whatever happens to who is told, the history must be whole.
+                settled = calls.settle(no_result)
+                self._keep(calls.message)
+                for change in settled:
+                    self._sink.emit(change)
+        await self._sink.drain()
+        return finish
+
+    async def _listen(self, question: Question, request: ChatRequest, calls: Calls) -> FinishReason:
+        """Pass on what the model says, and keep it when it has ended, in whatever way."""
+        turn = Turn()
+        try:
+            return await self._forward(question, request, turn, calls)
+        finally:
+            if message := turn.message:
+                self._keep(message)
+            self._usage, self._cost = self._totals(turn.usage)
+
+    def _totals(self, usage: Usage) -> tuple[Usage, Cost]:
+        return self._usage + usage, self._cost + self._provider.cost(self._model.name, usage)
+
+    async def _forward(self, question: Question, request: ChatRequest, turn: Turn, calls: Calls) -> FinishReason:
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
                 turn.add(event)
                 match event:
-                    case TextDelta() | ReasoningDelta() | ToolCalled() | Activity() | Warned():
+                    case TextDelta() | ReasoningDelta() | Activity() | Warned():
                         self._sink.emit(event)
+                    case ToolCalled(call):
+                        calls.queue(call)
                     case UsageReported(usage):
-                        cost = self._provider.cost(self._model.name, usage)
                         filled = usage.input_tokens + usage.output_tokens
-                        self._sink.emit(UsageChanged(usage, cost, filled, question.limit))
+                        self._sink.emit(UsageChanged(*self._totals(usage), filled, question.limit))
                     case ReasoningSigned():
                         pass  # for the history alone
-                    case Finished():
-                        return
+                    case Finished(reason):
+                        return reason
                     case _:
                         assert_never(event)
                 await self._sink.drain()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from ollm_lsp.core.errors import OllmError
     from ollm_lsp.core.model import ModelId
-    from ollm_lsp.core.tool import ToolCall
+    from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolStatus
     from ollm_lsp.core.usage import Cost, Usage
 
 
@@ -111,8 +111,25 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolChanged:
+    """How far a tool call has come; a later event with the same `id` replaces an earlier one.
+
+    The id is ours and no other call has it, while that of the `call` may come again in the next turn: some models
+    count from zero each time. `result` is there once the call is settled.
+    """
+
+    id: str
+    call: ToolCall
+    kind: ToolKind
+    title: str
+    locations: tuple[Location, ...]
+    status: ToolStatus
+    result: ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UsageChanged:
-    """Totals of the chat so far, and how full the model's context is."""
+    """Totals of the chat so far, and how full the model's context was in its newest turn."""
 
     usage: Usage
     cost: Cost
@@ -135,5 +152,5 @@ class Ended:
 
 
 ChatEvent: TypeAlias = (
-    Started | TurnStarted | TextDelta | ReasoningDelta | ToolCalled | UsageChanged | Activity | Warned | Failed | Ended
+    Started | TurnStarted | TextDelta | ReasoningDelta | ToolChanged | UsageChanged | Activity | Warned | Failed | Ended
 )

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from contextlib import AbstractContextManager
 
     from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent
+    from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
     from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
     from ollm_lsp.core.usage import Cost, Usage
 
 
@@ -67,6 +70,47 @@ class ManagesModels(Protocol):
     async def show(self, model: str) -> ModelDetails: ...
 
     async def delete(self, model: str) -> None: ...
+
+
+class ToolRun(Protocol):
+    """One call of a tool while it runs; `id` is that of its events."""
+
+    @property
+    def id(self) -> str: ...
+
+    def asking(self) -> AbstractContextManager[None]:
+        """While the user is asked for a permission: the call is shown as waiting, its time limit stands still."""
+        ...
+
+
+class Tool(Protocol):
+    """Something that a model may call. One instance serves many calls at once."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def kind(self) -> ToolKind: ...
+
+    def title(self, arguments: JsonObject) -> str:
+        """What the user reads about a call. The arguments may be anything that the model wrote."""
+        ...
+
+    def locations(self, arguments: JsonObject) -> Sequence[Location]:
+        """Where in the user's documents a call looks or changes something."""
+        ...
+
+    async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome | str:
+        """Do it. A text is what the model reads of a success; whatever is raised, it reads as a failure."""
+        ...
+
+
+class Fits(Protocol):
+    """A check of arguments against a JSON Schema."""
+
+    def __call__(self, schema: JsonObject, arguments: JsonObject, /) -> str | None:
+        """Why the arguments do not fit, in words for the model; nothing when they do."""
+        ...
 
 
 class Sink(Protocol):

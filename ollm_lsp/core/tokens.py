@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, assert_never
 
 from ollm_lsp.core.errors import ContextOverflow
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.messages import Message, Part
     from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.tool import ToolSpec
 
 CHARS_PER_TOKEN = 4
 IMAGE_TOKENS = 1_000
 """A rough price of one image; providers differ, and none charges much more for a usual size."""
 MESSAGE_TOKENS = 4
 """What the chat template of a model adds around each message."""
+MIN_SHARE = 1_000
+"""Characters of a text below which it would be useless. What does not fit even so is refused, not cut."""
 DEFAULT_LIMIT = 8_192
 """The context window of a model that tells nothing about itself."""
 
@@ -34,9 +38,14 @@ def estimate(messages: Iterable[Message]) -> int:
     return sum(MESSAGE_TOKENS + sum(map(_estimate_part, message.parts)) for message in messages)
 
 
+def estimate_tools(tools: Iterable[ToolSpec]) -> int:
+    """The number of tokens in what a model is told about its tools."""
+    return sum(MESSAGE_TOKENS + estimate_text(_told_of(tool)) for tool in tools)
+
+
 def estimate_request(request: ChatRequest) -> int:
     """The number of tokens in all that is sent, with the tools that are offered."""
-    return estimate(request.messages) + sum(map(estimate_text, _tools(request)))
+    return estimate(request.messages) + estimate_tools(request.tools)
 
 
 def most(request: ChatRequest) -> int:
@@ -44,13 +53,20 @@ def most(request: ChatRequest) -> int:
     parts = [part for message in request.messages for part in message.parts]
     texts = (_text(part) for part in parts)
     images = sum(isinstance(part, Image) for part in parts)
-    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, *_tools(request)))
-    return size + 2 * MESSAGE_TOKENS * len(request.messages) + 2 * IMAGE_TOKENS * images
+    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, *map(_told_of, request.tools)))
+    around = 2 * MESSAGE_TOKENS * (len(request.messages) + len(request.tools))
+    return size + around + 2 * IMAGE_TOKENS * images
 
 
 def answer_reserve(limit: int) -> int:
     """Tokens of a context window that are kept free for the answer."""
     return max(1, min(limit // 4, 4_096))
+
+
+def chars_left(tokens: int, limit: int, shares: int) -> int:
+    """How long each of some texts may be, if they are to go into a context that holds so many tokens already."""
+    spare = limit - answer_reserve(limit) - tokens
+    return max(MIN_SHARE, spare * CHARS_PER_TOKEN // shares)
 
 
 def check_fit(tokens: int, limit: int) -> Warned | None:
@@ -85,5 +101,5 @@ def _text(part: Part) -> str:
             assert_never(part)
 
 
-def _tools(request: ChatRequest) -> list[str]:
-    return [f"{tool.name}{tool.description}{tool.parameters}" for tool in request.tools]
+def _told_of(tool: ToolSpec) -> str:
+    return f"{tool.name}{tool.description}{json.dumps(tool.parameters)}"

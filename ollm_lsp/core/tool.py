@@ -50,6 +50,50 @@ class ToolCall:
             raise InvalidMessage("A tool call needs an id and the name of a tool.")
 
 
+class ToolKind(StrEnum):
+    """What a tool does, as far as its user has to know."""
+
+    READ = "read"
+    SEARCH = "search"
+    EDIT = "edit"
+    CREATE = "create"
+    DELETE = "delete"
+    MOVE = "move"
+    EXECUTE = "execute"
+    OTHER = "other"
+
+
+class ToolStatus(StrEnum):
+    """How far a call has come."""
+
+    PENDING = "pending"
+    AWAITING_PERMISSION = "awaitingPermission"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    DENIED = "denied"
+
+    @property
+    def is_settled(self) -> bool:
+        return self in (ToolStatus.COMPLETED, ToolStatus.FAILED, ToolStatus.DENIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a document that a call is about; lines count from 0."""
+
+    uri: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a tool gave, and whether it did what it was asked for."""
+
+    text: str
+    status: ToolStatus = ToolStatus.COMPLETED
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What running a tool gave, as the model will read it."""

@@ -34,6 +34,12 @@ class Cost:
     currency: str = "USD"
     known: bool = True
 
+    def __add__(self, other: Cost) -> Cost:
+        if self.micros and other.micros and self.currency != other.currency:
+            raise ValueError(f"{self.currency} and {other.currency} cannot be added.")
+        currency = self.currency if self.micros else other.currency
+        return Cost(self.micros + other.micros, currency, self.known and other.known)
+
 
 FREE = Cost()
 UNKNOWN_COST = Cost(known=False)

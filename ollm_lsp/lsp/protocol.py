@@ -187,6 +187,7 @@ class ChatSendParams:
     conversation_id: str | None = None
     parent_id: str | None = None
     model: str | None = None
+    tools: bool | None = None
     context: ChatContext | None = None
     work_done_token: Token | None = None
     partial_result_token: Token | None = None

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.chat import Question
 from ollm_lsp.core.errors import InvalidMessage, Unsupported
 from ollm_lsp.core.messages import Image, Message
-from ollm_lsp.core.tokens import DEFAULT_LIMIT, answer_reserve, estimate
+from ollm_lsp.core.tokens import DEFAULT_LIMIT, answer_reserve, estimate, estimate_tools
 from ollm_lsp.lsp.context import assemble
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ollm_lsp.core.model import Capabilities
     from ollm_lsp.core.ports import Sink
+    from ollm_lsp.core.tool import ToolSpec
     from ollm_lsp.lsp.documents import Documents
     from ollm_lsp.lsp.protocol import ChatSendParams
     from ollm_lsp.settings.resolved import Settings
@@ -32,13 +35,15 @@ def compose(
     settings: Settings,
     capabilities: Capabilities,
     sink: Sink,
+    tools: Sequence[ToolSpec] = (),
 ) -> Question:
     """The request for the model: system prompt, history, open buffers as far as they fit, and the question."""
     limit = capabilities.context_window or DEFAULT_LIMIT
     system = Message.system(settings.chat.system_prompt or SYSTEM_PROMPT)
     images = _images(params)
     asked = Message.user(params.text, *images)
-    spare = limit - answer_reserve(limit) - estimate((system, *history, asked))
+    told = estimate_tools(tools) if capabilities.tools else 0
+    spare = limit - answer_reserve(limit) - told - estimate((system, *history, asked))
     context = assemble(documents, params.context, settings.context, max(0, spare))
     for warning in context.warnings:
         sink.emit(warning)

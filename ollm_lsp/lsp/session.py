@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ollm_lsp.core.conversation import Conversations
-    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.ports import Provider, Tool
     from ollm_lsp.lsp.protocol import Token
     from ollm_lsp.lsp.rpc import Rpc
     from ollm_lsp.lsp.stdio import Writer
@@ -74,6 +74,8 @@ class Session:
         self.folders: list[str] = []
         self.editor_options: dict[str, Any] = {}
         """As `initialize` brought them; what the editor is asked for later goes over them."""
+        self.tools: tuple[Tool, ...] = ()
+        """What a model may call in this session."""
         self.leaving = asyncio.Event()
         self.exit_status = 1
         self.narrowing: asyncio.Task[None] | None = None

@@ -14,7 +14,7 @@ from ollm_lsp.core.events import (
     ReasoningDelta,
     Started,
     TextDelta,
-    ToolCalled,
+    ToolChanged,
     TurnStarted,
     UsageChanged,
     Warned,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.errors import OllmError
     from ollm_lsp.core.model import ModelDetails, ModelId, ModelInfo
+    from ollm_lsp.core.tool import Location
     from ollm_lsp.core.usage import Cost, Usage
 
 
@@ -41,17 +42,8 @@ def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case
             return {"type": "started", **ids, "provider": model.provider, "model": str(model)}
         case TurnStarted(number):
             return {"type": "turn", "number": number}
-        case ToolCalled(call):
-            return {
-                "type": "toolCall",
-                "id": call.id,
-                "name": call.name,
-                "title": call.name,
-                "kind": "other",
-                "arguments": call.arguments,
-                "locations": [],
-                "status": "pending",
-            }
+        case ToolChanged():
+            return tool_call(event)
         case UsageChanged(usage_, cost_, tokens, limit):
             return {"type": "usage", **usage(usage_), **cost(cost_), "contextTokens": tokens, "contextLimit": limit}
         case Warned(code, message, remedy):
@@ -65,6 +57,26 @@ def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case
             return None
         case _:
             assert_never(event)
+
+
+def tool_call(change: ToolChanged) -> dict[str, Any]:
+    """How far a tool call has come."""
+    value: dict[str, Any] = {
+        "type": "toolCall",
+        "id": change.id,
+        "name": change.call.name,
+        "title": redactor.redact(change.title),
+        "kind": change.kind.value,
+        "arguments": change.call.arguments,
+        "locations": [location(place) for place in change.locations],
+        "status": change.status.value,
+    }
+    return value if change.result is None else value | {"result": redactor.redact(change.result.text)}
+
+
+def location(place: Location) -> dict[str, Any]:
+    """A place in a document."""
+    return {"uri": place.uri} if place.line is None else {"uri": place.uri, "line": place.line}
 
 
 def failure(error: OllmError) -> dict[str, str]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ollm_lsp.settings.layers import Layer
-    from ollm_lsp.settings.options import ContextOptions
-    from ollm_lsp.settings.resolved import ContextSettings, ProviderSettings, Settings
+    from ollm_lsp.settings.options import ChatOptions, ContextOptions
+    from ollm_lsp.settings.resolved import ChatSettings, ContextSettings, ProviderSettings, Settings
 
 
 def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings, list[Problem]]:
@@ -51,7 +51,7 @@ def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings
     return replace(
         settings,
         model=step.model(settings, options.model),
-        chat=replace(settings.chat, system_prompt=options.chat.system_prompt or settings.chat.system_prompt),
+        chat=step.chat(settings.chat, options.chat),
         context=step.context(settings.context, options.context),
     ), problems
 
@@ -90,6 +90,27 @@ class _Step:
         else:
             return model
         return settings.model
+
+    def chat(self, settings: ChatSettings, options: ChatOptions) -> ChatSettings:
+        given = options.model_fields_set
+        if "tools" in given and options.tools and not settings.tools:
+            self._refuse("chat.tools", "It can only be switched off here.")
+        max_turns, tool_timeout = settings.max_turns, settings.tool_timeout
+        if "max_turns" in given:
+            max_turns = min(max_turns, options.max_turns)
+            if options.max_turns > max_turns:
+                self._refuse("chat.maxTurns", "It can only be lowered here.")
+        if "tool_timeout" in given:
+            tool_timeout = min(tool_timeout, options.tool_timeout)
+            if options.tool_timeout > tool_timeout:
+                self._refuse("chat.toolTimeout", "It can only be lowered here.")
+        return replace(
+            settings,
+            system_prompt=options.system_prompt or settings.system_prompt,
+            max_turns=max_turns,
+            tool_timeout=tool_timeout,
+            tools=settings.tools and options.tools,
+        )
 
     def context(self, settings: ContextSettings, options: ContextOptions) -> ContextSettings:
         given = options.model_fields_set

@@ -8,10 +8,11 @@ from pydantic import AfterValidator, Field
 
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.core.model import ModelId
-from ollm_lsp.settings.provider_options import KINDS, ProviderOptions, Timeouts
-from ollm_lsp.settings.resolved import ContextSettings
+from ollm_lsp.settings.provider_options import KINDS, ProviderOptions, Seconds, Timeouts
+from ollm_lsp.settings.resolved import ChatSettings, ContextSettings
 from ollm_lsp.settings.section import ANYWHERE, Section, keys, refusal, subsection
 
+_CHAT: Final = ChatSettings()
 _CONTEXT: Final = ContextSettings()
 
 
@@ -41,6 +42,14 @@ class ChatOptions(Section):
 
     system_prompt: str | None = Field(default=None, json_schema_extra=ANYWHERE)
     """Instructions that go before every conversation."""
+    max_turns: Annotated[int, Field(ge=1, le=1_000)] = Field(default=_CHAT.max_turns, json_schema_extra=ANYWHERE)
+    """How often the model is asked for one answer: once, and again after each time it called tools. Elsewhere it
+    can only be lowered."""
+    tool_timeout: Seconds = Field(default=_CHAT.tool_timeout, json_schema_extra=ANYWHERE)
+    """Seconds that one tool call may take, without the time that you think about a permission. Elsewhere it can
+    only be lowered."""
+    tools: bool = Field(default=_CHAT.tools, json_schema_extra=ANYWHERE)
+    """Let the model call tools. The editor and the workspace can only switch them off."""
 
 
 class ContextOptions(Section):

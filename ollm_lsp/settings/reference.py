@@ -39,6 +39,7 @@ providers:
 timeouts: { connect: 5 }
 chat:
   systemPrompt: "Answer briefly."
+  maxTurns: 20
 context:
   maxTokens: 16000
   exclude: ["**/.env*", "**/*.pem"]
@@ -62,9 +63,9 @@ Two more places can **narrow** what your own file says, in this order, so that t
 2. `.ollm/config.yaml` in a folder of the workspace. Of several folders the first one decides.
 
 They count only for the keys marked *anywhere* below, and only toward less: a model that runs on this machine, fewer
-buffers, fewer tokens, more excluded files. Somebody else may have written them, so they never say where a provider
-is, which key it gets or how long it may take. An editor does not tell whether you or the folder made a setting,
-therefore the editor's settings are treated like the folder's.
+buffers, fewer tokens, fewer turns, no tools, more excluded files. Somebody else may have written them, so they never
+say where a provider is, which key it gets or how long it may take. An editor does not tell whether you or the folder
+made a setting, therefore the editor's settings are treated like the folder's.
 
 A setting that is wrong is left out, everything else goes on, and the editor shows what to mend. Inside a provider one
 wrong key leaves out that provider. A null is the same as leaving the key out. YAML aliases, tags and a key that

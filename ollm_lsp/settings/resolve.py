@@ -37,8 +37,8 @@ from ollm_lsp.settings.wording import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ollm_lsp.settings.options import Options
     from ollm_lsp.settings.provider_options import HttpOptions, ProviderOptions, Timeouts
+    from ollm_lsp.settings.options import ChatOptions, Options
     from ollm_lsp.settings.resolved import ProviderSettings
 
 
@@ -77,9 +77,13 @@ def _of_user(layer: Layer, *, embedded_available: bool) -> tuple[Settings, list[
     return Settings(
         model=model,
         providers=MappingProxyType(providers),
-        chat=ChatSettings(options.chat.system_prompt),
+        chat=_chat(options.chat),
         context=ContextSettings(options.context.open_buffers, options.context.max_tokens, _exclude(options, problems)),
     ), problems
+
+
+def _chat(options: ChatOptions) -> ChatSettings:
+    return ChatSettings(options.system_prompt, options.max_turns, options.tool_timeout, options.tools)
 
 
 def _exclude(options: Options, problems: list[Problem]) -> tuple[str, ...]:

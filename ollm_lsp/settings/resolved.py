@@ -90,6 +90,9 @@ class ChatSettings:
     """How a chat runs."""
 
     system_prompt: str | None = None
+    max_turns: int = 10
+    tool_timeout: float = 60.0
+    tools: bool = True
 
 
 @dataclass(frozen=True, slots=True)

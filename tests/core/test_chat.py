@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_lsp.core.chat import Chat, Question, ending
+from ollm_lsp.core.chat import CUT_OFF, STOPPED, ending
 from ollm_lsp.core.conversation import Conversation
 from ollm_lsp.core.errors import (
     ConnectionFailed,
@@ -33,25 +32,22 @@ from ollm_lsp.core.events import (
     Started,
     TextDelta,
     ToolCalled,
+    ToolChanged,
     TurnStarted,
     UsageChanged,
     UsageReported,
     Warned,
 )
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
-from ollm_lsp.core.model import Capabilities, ModelId
-from ollm_lsp.core.tool import ToolCall
+from ollm_lsp.core.repair import no_result
+from ollm_lsp.core.tool import ToolCall, ToolKind, ToolStatus
 from ollm_lsp.core.turn import Turn
 from ollm_lsp.core.usage import Cost, Usage
-from tests.core.values import patient, reasons, said
+from tests.core.values import patient, reasons, said, spoken
+from tests.support.chat_run import ASKED, MODEL, Run, question
 from tests.support.scripted_provider import Hang, Pause, RecordingSink, ScriptedProvider, Step
 
-if TYPE_CHECKING:
-    from ollm_lsp.core.conversation import Response
-
-MODEL = ModelId("scripted", "model:7b")
 PRICE = Cost(micros=42)
-ASKED = Message.user("why?")
 BEGUN = [Started("c", "r", MODEL), TurnStarted(1)]
 STORY: list[ProviderEvent] = [
     ReasoningDelta("hm"),
@@ -70,76 +66,50 @@ surprises: st.SearchStrategy[Exception] = st.sampled_from(
 ).map(lambda kind: kind("sk-secret"))
 
 
-def question(tokens: int = 10, limit: int = 1_000, *sent: Message) -> Question:
-    return Question(sent or (Message.system("be brief"), ASKED), (ASKED,), tokens, Capabilities(context_window=limit))
-
-
-@dataclass
-class Run:
-    """A chat with a scripted provider, as a handler runs one."""
-
-    provider: ScriptedProvider
-    sink: RecordingSink = field(default_factory=RecordingSink)
-    conversation: Conversation = field(default_factory=lambda: Conversation("c"))
-
-    async def chat(self, asked: Question | None = None, response_id: str = "r") -> Response:
-        async with ending(self.sink) as end:
-            chat = Chat(self.provider, MODEL, self.sink)
-            parent_id = self.conversation.head
-            response = await chat.run(
-                asked or question(), self.conversation, parent_id=parent_id, response_id=response_id
-            )
-            end.reason = response.finish_reason
-        return response
-
-    async def cancelled(self, when: asyncio.Event) -> None:
-        """Run the chat and cancel it as soon as `when` happens; the stream is closed by the time it is cancelled."""
-        chat, happens = asyncio.create_task(self.chat()), asyncio.create_task(when.wait())
-        await asyncio.wait({chat, happens}, return_when=asyncio.FIRST_COMPLETED)
-        happens.cancel()
-        assert chat.cancel(), "the chat had ended before"
-        try:
-            await chat
-        except asyncio.CancelledError:
-            assert self.provider.closed == self.provider.opened == 1
-        else:
-            pytest.fail("nothing was cancelled")
-
-    @property
-    def kept(self) -> Response:
-        response = self.conversation.get("r")
-        assert response is not None
-        return response
-
-
 def scripted(*script: Step, hold_at: int | None = None) -> Run:
     return Run(ScriptedProvider(*script, cost=PRICE), RecordingSink(hold_at=hold_at))
 
 
 def forwarded(events: list[ProviderEvent], limit: int = 1_000) -> list[ChatEvent]:
-    """What a chat says when a model says this."""
+    """What a chat says when a model says this in its first turn."""
     heard: list[ChatEvent] = []
+    calls = 0
     for event in events:
         if isinstance(event, UsageReported):
             tokens = event.usage.input_tokens + event.usage.output_tokens
             heard.append(UsageChanged(event.usage, PRICE, tokens, limit))
+        elif isinstance(event, ToolCalled):
+            calls += 1
+            name = event.call.name
+            heard.append(ToolChanged(f"r.1.{calls}", event.call, ToolKind.OTHER, name, (), ToolStatus.PENDING))
         elif not isinstance(event, Finished | ReasoningSigned):
             heard.append(event)
     return heard
 
 
-def output_of(events: list[ProviderEvent]) -> tuple[Message, ...]:
+def settled(events: list[ProviderEvent], why: str) -> list[ChatEvent]:
+    """What a chat says of the calls that it does not run."""
+    return [
+        replace(change, status=ToolStatus.FAILED, result=no_result(change.call, why))
+        for change in forwarded(events)
+        if isinstance(change, ToolChanged)
+    ]
+
+
+def output_of(events: list[ProviderEvent], why: str = STOPPED) -> tuple[Message, ...]:
     turn = Turn()
     for event in events:
         turn.add(event)
-    return (turn.message,) if turn.message else ()
+    results = tuple(no_result(event.call, why) for event in events if isinstance(event, ToolCalled))
+    answers = (Message(Role.TOOL, results),) if results else ()
+    return (turn.message, *answers) if turn.message else ()
 
 
 @pytest.mark.prop("core-4")
 @pytest.mark.prop("core-15")
 @pytest.mark.prop("core-28")
 @patient
-@given(st.lists(said, max_size=20), reasons, st.lists(st.one_of(said, st.builds(Finished, reasons)), max_size=3))
+@given(st.lists(spoken, max_size=20), reasons, st.lists(st.one_of(said, st.builds(Finished, reasons)), max_size=3))
 async def test_events_are_forwarded_in_order_and_unchanged_until_one_end(
     events: list[ProviderEvent], reason: FinishReason, too_late: list[ProviderEvent]
 ) -> None:
@@ -152,6 +122,18 @@ async def test_events_are_forwarded_in_order_and_unchanged_until_one_end(
     assert run.provider.closed == 1
 
 
+@pytest.mark.prop("core-6")
+@pytest.mark.prop("core-28")
+@patient
+@given(st.lists(said, max_size=20), st.sampled_from([FinishReason.LENGTH, FinishReason.CONTENT_FILTER]))
+async def test_an_answer_that_was_cut_off_never_runs_a_call(events: list[ProviderEvent], reason: FinishReason) -> None:
+    run = scripted(*events, Finished(reason))
+    response = await run.chat()
+    assert run.sink.events == [*BEGUN, *forwarded(events), *settled(events, CUT_OFF), Ended(reason)]
+    assert response.output == output_of(events, CUT_OFF)
+    assert run.provider.opened == run.provider.closed == 1
+
+
 @pytest.mark.prop("core-4")
 @pytest.mark.prop("core-28")
 @patient
@@ -161,7 +143,13 @@ async def test_a_failure_is_told_once_and_then_the_end(events: list[ProviderEven
     with pytest.raises(type(failure)) as raised:
         await run.chat()
     assert raised.value is failure
-    assert run.sink.events == [*BEGUN, *forwarded(events), Failed(failure), Ended(FinishReason.ERROR)]
+    assert run.sink.events == [
+        *BEGUN,
+        *forwarded(events),
+        *settled(events, STOPPED),
+        Failed(failure),
+        Ended(FinishReason.ERROR),
+    ]
     assert run.kept.finish_reason is FinishReason.ERROR
     assert run.kept.output == output_of(events)
     assert run.provider.closed == 1
@@ -179,7 +167,13 @@ async def test_an_unexpected_exception_becomes_an_error_event_that_does_not_repe
     assert raised.value.__cause__ is surprise
     assert type(surprise).__name__ in raised.value.message
     assert "sk-secret" not in str(raised.value)
-    assert run.sink.events == [*BEGUN, *forwarded(events), Failed(raised.value), Ended(FinishReason.ERROR)]
+    assert run.sink.events == [
+        *BEGUN,
+        *forwarded(events),
+        *settled(events, STOPPED),
+        Failed(raised.value),
+        Ended(FinishReason.ERROR),
+    ]
     assert run.kept.output == output_of(events)
     assert run.provider.closed == 1
 
@@ -191,7 +185,13 @@ async def test_a_stream_that_just_stops_is_an_incomplete_answer(events: list[Pro
     run = scripted(*events)
     with pytest.raises(IncompleteAnswer, match="scripted stopped without finishing") as raised:
         await run.chat()
-    assert run.sink.events == [*BEGUN, *forwarded(events), Failed(raised.value), Ended(FinishReason.ERROR)]
+    assert run.sink.events == [
+        *BEGUN,
+        *forwarded(events),
+        *settled(events, STOPPED),
+        Failed(raised.value),
+        Ended(FinishReason.ERROR),
+    ]
     assert run.kept.finish_reason is FinishReason.ERROR
     assert run.kept.output == output_of(events)
 
@@ -206,7 +206,12 @@ async def test_a_cancel_while_the_model_is_silent_keeps_what_was_said(
     cut = data.draw(st.integers(0, len(events)))
     run = scripted(*events[:cut], Hang(), *events[cut:], Finished(FinishReason.STOP))
     await run.cancelled(run.provider.waiting)
-    assert run.sink.events == [*BEGUN, *forwarded(events[:cut]), Ended(FinishReason.CANCELLED)]
+    assert run.sink.events == [
+        *BEGUN,
+        *forwarded(events[:cut]),
+        *settled(events[:cut], STOPPED),
+        Ended(FinishReason.CANCELLED),
+    ]
     assert run.kept.finish_reason is FinishReason.CANCELLED
     assert run.kept.output == output_of(events[:cut])
 
@@ -222,7 +227,7 @@ async def test_a_cancel_while_the_reader_is_behind_closes_the_stream_first(
     run = scripted(*events, Finished(FinishReason.STOP), hold_at=at)
     await run.cancelled(run.sink.held)
     heard = events[: at + 1]
-    assert run.sink.events == [*BEGUN, *forwarded(heard), Ended(FinishReason.CANCELLED)]
+    assert run.sink.events == [*BEGUN, *forwarded(heard), *settled(heard, STOPPED), Ended(FinishReason.CANCELLED)]
     assert run.kept.finish_reason is FinishReason.CANCELLED
     assert run.kept.output == output_of(heard)
 
@@ -233,7 +238,7 @@ async def test_a_cancel_while_the_stream_is_being_closed_is_still_a_cancel() -> 
     run = scripted(*STORY, Finished(FinishReason.STOP))
     run.provider.closing = Pause(asyncio.Event())
     await run.cancelled(run.provider.waiting)
-    assert run.sink.events == [*BEGUN, *forwarded(STORY), Ended(FinishReason.CANCELLED)]
+    assert run.sink.events == [*BEGUN, *forwarded(STORY), *settled(STORY, STOPPED), Ended(FinishReason.CANCELLED)]
     assert run.kept.output == output_of(STORY)
 
 
@@ -311,7 +316,7 @@ async def test_an_event_is_passed_on_before_the_model_says_the_next() -> None:
 @pytest.mark.prop("eng-6")
 async def test_one_provider_serves_many_chats_at_once() -> None:
     gate = asyncio.Event()
-    provider = ScriptedProvider(*STORY, Pause(gate), Finished(FinishReason.STOP))
+    provider = ScriptedProvider(*STORY, Pause(gate), Finished(FinishReason.LENGTH))
     runs = [Run(provider, conversation=Conversation("c")) for _ in range(20)]
     tasks = [asyncio.create_task(run.chat()) for run in runs]
     await provider.waiting.wait()
@@ -319,11 +324,11 @@ async def test_one_provider_serves_many_chats_at_once() -> None:
     answers = {response.text for response in await asyncio.gather(*tasks)}
     assert answers == {"Once more"}
     assert provider.opened == provider.closed == 20
-    assert all(run.sink.events[-1] == Ended(FinishReason.STOP) for run in runs)
+    assert all(run.sink.events[-1] == Ended(FinishReason.LENGTH) for run in runs)
 
 
 async def test_the_last_usage_is_kept_with_its_cost() -> None:
-    run = scripted(*STORY, Finished(FinishReason.TOOL_USE))
+    run = scripted(*STORY, Finished(FinishReason.LENGTH))
     response = await run.chat(question(limit=2_000))
     changes = [event for event in run.sink.events if isinstance(event, UsageChanged)]
     assert changes == [UsageChanged(Usage(3, 1), PRICE, 4, 2_000), UsageChanged(Usage(3, 4), PRICE, 7, 2_000)]

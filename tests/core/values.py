@@ -58,15 +58,16 @@ def messages_of(role: Role) -> st.SearchStrategy[Message]:
 messages = st.sampled_from(Role).flatmap(messages_of)
 
 usages = st.builds(Usage, counts, counts, counts, counts)
-said: st.SearchStrategy[ProviderEvent] = st.one_of(
+spoken: st.SearchStrategy[ProviderEvent] = st.one_of(
     st.builds(TextDelta, words),
     st.builds(ReasoningDelta, words),
     st.builds(ReasoningSigned, names, st.booleans()),
-    st.builds(ToolCalled, calls),
     st.builds(UsageReported, usages),
     st.builds(Activity, words, st.one_of(st.none(), st.integers(0, 100))),
     st.builds(Warned, names, words, st.one_of(st.none(), words)),
 )
+"""Every event of a model but tool calls and its last."""
+said: st.SearchStrategy[ProviderEvent] = st.one_of(spoken, st.builds(ToolCalled, calls))
 """Every event of a model but its last."""
 
 reasons = st.sampled_from([FinishReason.STOP, FinishReason.LENGTH, FinishReason.TOOL_USE, FinishReason.CONTENT_FILTER])

@@ -21,14 +21,14 @@ from ollm_lsp.core.events import (
     ReasoningDelta,
     Started,
     TextDelta,
-    ToolCalled,
+    ToolChanged,
     TurnStarted,
     UsageChanged,
     Warned,
 )
 from ollm_lsp.core.messages import Message, Role, Text
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
-from ollm_lsp.core.tool import ToolCall
+from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolStatus
 from ollm_lsp.core.usage import FREE, Usage
 from ollm_lsp.lsp import from_wire, protocol, to_wire
 from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
@@ -38,12 +38,21 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol.md").read_text()
 SAMPLES: dict[str, Any] = json.loads((DOCS / "protocol-samples.json").read_text())
 MODEL = ModelId("ollama", "qwen2.5-coder:7b")
+CALL = ToolCall("call_0", "read_file", {"path": "app.py"})
 EVENTS: list[ChatEvent] = [
     Started("c0ffee", "f00d", MODEL),
     TurnStarted(1),
     ReasoningDelta("The user asks about a function."),
     TextDelta("It adds two numbers."),
-    ToolCalled(ToolCall("call_0", "read_file", {"path": "app.py"})),
+    ToolChanged(
+        "f00d.1.1",
+        CALL,
+        ToolKind.READ,
+        "Read app.py",
+        (Location("file:///project/app.py", 3),),
+        ToolStatus.COMPLETED,
+        ToolResult("call_0", "read_file", "def add(a, b):"),
+    ),
     UsageChanged(Usage(120, 6), FREE, 126, 32768),
     Warned("not_open", "other.py is not open in the editor.", "Open it and ask again."),
     Failed(
@@ -109,6 +118,20 @@ def test_every_sample_of_params_is_understood_without_loss(method: str) -> None:
         assert f"`{key}" in section("Requests, client → server") or key.endswith("Token")
 
 
+def test_the_page_lists_exactly_the_kinds_and_statuses_of_tool_calls() -> None:
+    (paragraph,) = re.findall(r"^(A tool call has one of the kinds .*?)`locations`", PAGE, re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`(\w+)`", paragraph)) - {"result", "finished"}
+    assert named == {value.value for value in (*ToolKind, *ToolStatus)}
+
+
+def test_a_tool_call_without_a_result_or_a_line_has_no_such_field() -> None:
+    pending = ToolChanged("1", CALL, ToolKind.EDIT, "Edit", (Location("file:///a"),), ToolStatus.PENDING)
+    value = to_wire.chat_event(pending)
+    assert value is not None
+    assert (value["status"], value["locations"]) == ("pending", [{"uri": "file:///a"}])
+    assert "result" not in value
+
+
 def test_results_become_their_samples() -> None:
     output = (Message(Role.ASSISTANT, (Text("It adds two numbers."),)),)
     asked = (Message.user("What does this function do?"),)
@@ -130,7 +153,9 @@ def test_no_key_leaves_in_an_error_or_warning() -> None:
     key = "sk-canary-0123456789abcdef"
     redactor.add(key)
     error = errors.ServerFailed(f"The server said: bad key {key}", remedy=f"Replace {key}.")
-    for event in (Failed(error), Warned("x", f"{key} is odd", key)):
+    result = ToolResult("call_0", "read_file", f"key={key}")
+    tool = ToolChanged("1", CALL, ToolKind.READ, f"Read {key}", (), ToolStatus.COMPLETED, result)
+    for event in (Failed(error), Warned("x", f"{key} is odd", key), tool):
         assert key not in json.dumps(to_wire.chat_event(event))
     answer = to_wire.rpc_error(error)
     assert key not in f"{answer.message} {answer.data}"

@@ -63,11 +63,17 @@ providers: Anything = st.dictionaries(
     ),
     max_size=4,
 )
+_chat: dict[str, Anything] = {
+    "systemPrompt": scalars,
+    "maxTurns": st.one_of(st.integers(1, 20), scalars),
+    "toolTimeout": st.one_of(st.floats(1, 100), scalars),
+    "tools": st.one_of(st.booleans(), scalars),
+}
 _sections: dict[str, Anything] = {
     "model": scalars,
     "providers": st.one_of(providers, anything),
     "timeouts": st.dictionaries(st.sampled_from(["connect", "idle", "total", "x"]), scalars),
-    "chat": st.one_of(st.fixed_dictionaries({}, optional={"systemPrompt": scalars}), anything),
+    "chat": st.one_of(st.fixed_dictionaries({}, optional=_chat), anything),
     "context": st.one_of(
         st.fixed_dictionaries(
             {},

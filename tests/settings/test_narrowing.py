@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,6 +58,9 @@ def test_no_layer_widens_what_the_user_allowed(user: object, editor: object, wor
         assert settings.providers == allowed.providers
         assert settings.context.open_buffers <= allowed.context.open_buffers
         assert set(settings.context.exclude) >= set(allowed.context.exclude)
+        assert settings.chat.max_turns <= allowed.chat.max_turns
+        assert settings.chat.tool_timeout <= allowed.chat.tool_timeout
+        assert settings.chat.tools <= allowed.chat.tools
         if allowed.context.max_tokens is not None:
             assert settings.context.max_tokens is not None
             assert settings.context.max_tokens <= allowed.context.max_tokens
@@ -164,6 +168,19 @@ def test_the_context_cannot_be_made_larger() -> None:
     assert [problem.key for problem in resolution.problems] == ["context.openBuffers", "context.maxTokens"]
 
 
+def test_a_chat_can_be_given_less() -> None:
+    chat = narrowed({"chat": {"maxTurns": 3, "tools": False}}, {"chat": {"toolTimeout": 5}}).settings.chat
+    assert chat == replace(own().chat, max_turns=3, tool_timeout=5, tools=False)
+
+
+def test_a_chat_cannot_be_given_more() -> None:
+    user = OWN | {"chat": {"maxTurns": 3, "toolTimeout": 5, "tools": False}}
+    resolution = narrowed({"chat": {"maxTurns": 4, "toolTimeout": 5.5, "tools": True}}, user=user)
+    assert resolution.settings == own(user)
+    assert [problem.key for problem in resolution.problems] == ["chat.tools", "chat.maxTurns", "chat.toolTimeout"]
+    assert narrowed({"chat": {"maxTurns": 11}}).settings.chat.max_turns == 10
+
+
 def test_the_later_layer_decides_and_cannot_undo_what_the_earlier_one_narrowed() -> None:
     editor = {"model": "local:a", "chat": {"systemPrompt": "editor"}, "context": {"openBuffers": False, "maxTokens": 5}}
     workspace = {
@@ -192,6 +209,9 @@ def test_the_options_that_count_anywhere_are_exactly_those_that_narrowing_knows(
     assert set(_anywhere(Options)) == {
         "model",
         "chat.systemPrompt",
+        "chat.maxTurns",
+        "chat.toolTimeout",
+        "chat.tools",
         "context.openBuffers",
         "context.maxTokens",
         "context.exclude",

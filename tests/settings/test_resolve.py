@@ -18,6 +18,7 @@ from ollm_lsp.settings.layers import Layer, Resolution
 from ollm_lsp.settings.resolve import resolve
 from ollm_lsp.settings.resolved import (
     AnthropicSettings,
+    ChatSettings,
     EmbeddedSettings,
     GoogleSettings,
     HttpSettings,
@@ -121,7 +122,7 @@ def test_every_option_arrives_in_the_settings() -> None:
                     "idleTimeout": 60,
                 },
             },
-            "chat": {"systemPrompt": "Be brief."},
+            "chat": {"systemPrompt": "Be brief.", "maxTurns": 20, "toolTimeout": 5, "tools": False},
             "context": {"openBuffers": False, "maxTokens": 1000, "exclude": ["*.pem"]},
         }
     )
@@ -162,7 +163,7 @@ def test_every_option_arrives_in_the_settings() -> None:
         ),
         "own": EmbeddedSettings("own", Path("/models/a.gguf"), 4096, 3, 60, common),
     }
-    assert settings.chat.system_prompt == "Be brief."
+    assert settings.chat == ChatSettings("Be brief.", max_turns=20, tool_timeout=5, tools=False)
     assert settings.context.open_buffers is False
     assert settings.context.max_tokens == 1000
     assert settings.context.exclude == ("*.pem",)

@@ -22,7 +22,7 @@ from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.usage import FREE, Cost, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from ollm_lsp.core.events import ChatEvent
     from ollm_lsp.core.request import ChatRequest
@@ -44,7 +44,7 @@ Step: TypeAlias = ProviderEvent | Pause | Hang | Exception
 
 
 class ScriptedProvider:
-    """Follows one script for each request.
+    """Follows one script for each request: `script` for the first one, then those in `then`, the last one for ever.
 
     `waiting` is set while a stream stands at a `Pause` or a `Hang`. Closing a stream takes a turn of the event loop, as
     closing a connection does, and as long as `closing` holds it up: only who waits for the close sees it in `closed`.
@@ -53,6 +53,7 @@ class ScriptedProvider:
     def __init__(
         self,
         *script: Step,
+        then: Sequence[Sequence[Step]] = (),
         name: str = "scripted",
         capabilities: Capabilities | None = None,
         cost: Cost | Exception = FREE,
@@ -65,15 +66,16 @@ class ScriptedProvider:
         self.waiting = asyncio.Event()
         self.closing: Pause | None = None
         self.is_closed = False
-        self._script = script
+        self._scripts = [script, *then]
         self._capabilities = capabilities or Capabilities()
         self._cost = cost
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
+        script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
         self.requests.append(request)
         self.opened += 1
         try:
-            for step in self._script:
+            for step in script:
                 match step:
                     case Pause():
                         await self._stand(step)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.chat import Chat, ending
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.toolbox import Toolbox
 from ollm_lsp.lsp import to_wire
 from ollm_lsp.lsp.chat_progress import ChatProgress
 from ollm_lsp.lsp.question import compose
@@ -57,9 +58,11 @@ async def _answer(
     model = ModelId.parse(params.model) if params.model else settings.model
     parent_id = params.parent_id or conversation.head
     history = conversation.history(parent_id, model)
+    tools = session.tools if settings.chat.tools and params.tools is not False else ()
+    toolbox = Toolbox(tools, time_limit=settings.chat.tool_timeout)
     async with session.services.provider(model.provider) as provider:
         capabilities = await provider.capabilities(model.name)
-        question = compose(params, history, session.documents, settings, capabilities, sink)
+        question = compose(params, history, session.documents, settings, capabilities, sink, toolbox.specs)
         session.tell_status(model=str(model), contextTokens=question.tokens, contextLimit=question.limit)
-        chat = Chat(provider, model, sink)
+        chat = Chat(provider, model, sink, toolbox=toolbox, max_turns=settings.chat.max_turns)
         return await chat.run(question, conversation, parent_id=parent_id, response_id=response_id)

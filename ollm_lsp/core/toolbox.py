@@ -1,0 +1,220 @@
+"""The tools of a chat: calls run side by side, and whatever goes wrong becomes a result that the model can read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from ollm_lsp.core.errors import OllmError
+from ollm_lsp.core.events import ToolChanged
+from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolResult, ToolStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Sequence
+
+    from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.ports import Fits, Tool
+    from ollm_lsp.core.tool import ToolCall, ToolSpec
+
+TIME_LIMIT = 60.0
+GRACE = 0.1
+"""Seconds that a tool has to clean up after it was stopped. Nobody waits for it longer."""
+MAX_RESULT = 100_000
+"""Characters of one result, whatever the size of the model's context."""
+
+
+def any_object(schema: JsonObject, arguments: Any, /) -> str | None:  # noqa: ARG001 (a check needs the schema)
+    """The check of whoever has none: only that the arguments are an object."""
+    return None if isinstance(arguments, Mapping) else "they are not an object"
+
+
+class Toolbox:
+    """Some tools, by name."""
+
+    def __init__(
+        self,
+        tools: Iterable[Tool] = (),
+        *,
+        fits: Fits = any_object,
+        time_limit: float = TIME_LIMIT,
+        grace: float = GRACE,
+    ) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._fits = fits
+        self._time_limit = time_limit
+        self._grace = grace
+        self._abandoned: set[asyncio.Task[Any]] = set()
+        """Tools that go on although they were stopped: somebody has to hold them until they end."""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def announced(self, event_id: str, call: ToolCall) -> ToolChanged:
+        """A call that was just made, as it is shown."""
+        tool = self._tools.get(call.name)
+        kind = tool.kind if tool else ToolKind.OTHER
+        title, locations = _shown(tool, call)
+        return ToolChanged(event_id, call, kind, title, locations, ToolStatus.PENDING)
+
+    async def run_all(
+        self, announced: Sequence[ToolChanged], tell: Callable[[ToolChanged], None], *, max_chars: int = MAX_RESULT
+    ) -> None:
+        """Run all calls at once and tell of each how far it has come, until it is settled and has a result.
+
+        Who cancels waits for no tool longer than the grace. Calls that were not settled by then stay so.
+        """
+        tasks = [asyncio.create_task(self._run(change, tell, max_chars)) for change in announced]
+        if not tasks:
+            return
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def _run(self, change: ToolChanged, tell: Callable[[ToolChanged], None], max_chars: int) -> None:
+        outcome = _readable(await self._outcome(change, tell), change.call.name, max_chars)
+        call, is_error = change.call, outcome.status is not ToolStatus.COMPLETED
+        tell(replace(change, status=outcome.status, result=ToolResult(call.id, call.name, outcome.text, is_error)))
+
+    async def _outcome(self, change: ToolChanged, tell: Callable[[ToolChanged], None]) -> ToolOutcome:
+        call = change.call
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return _failure(_unknown(call.name, self._tools))
+        run = _Run(change, tell, self._time_limit)
+        task = asyncio.create_task(self._call(tool, call, run))
+        try:
+            async with asyncio.timeout(self._time_limit) as run.limit:
+                await asyncio.wait([task])
+        except TimeoutError:
+            return _failure(f"The tool '{call.name}' had not finished after {self._time_limit:g} s and was stopped.")
+        finally:
+            run.is_over = True
+            await self._stop(task)
+        if task.cancelled():
+            return _failure(f"The tool '{call.name}' stopped before it had a result.")
+        if (error := task.exception()) is not None:
+            return _failure(f"The tool '{call.name}' failed. {_words(error)}")
+        return task.result()
+
+    async def _call(self, tool: Tool, call: ToolCall, run: _Run) -> ToolOutcome:
+        if reason := self._fits(tool.spec.parameters, call.arguments):
+            return _failure(f"The arguments of '{call.name}' do not fit: {reason}. Call it again with better ones.")
+        run.show(ToolStatus.RUNNING)
+        return _outcome_of(await tool.run(call.arguments, run), call.name)
+
+    async def _stop(self, task: asyncio.Task[Any]) -> None:
+        """Leave a tool alone that does not end when it is told to."""
+        if task.done():
+            return
+        self._abandoned.add(task)
+        task.add_done_callback(self._forget)
+        task.cancel()
+        await asyncio.wait([task], timeout=self._grace)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._abandoned.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at, or asyncio complains that nobody did
+
+
+class _Run:
+    """One call while it runs, as its tool sees it."""
+
+    def __init__(self, change: ToolChanged, tell: Callable[[ToolChanged], None], time_limit: float) -> None:
+        self.is_over = False
+        self.limit: asyncio.Timeout | None = None
+        self._change = change
+        self._tell = tell
+        self._time_limit = time_limit
+
+    @property
+    def id(self) -> str:
+        return self._change.id
+
+    def show(self, status: ToolStatus) -> None:
+        if not self.is_over:
+            self._tell(replace(self._change, status=status))
+
+    @contextmanager
+    def asking(self) -> Generator[None]:
+        if self.is_over:
+            raise asyncio.CancelledError  # a tool that was stopped must not ask for anything
+        self._wait_until(None)
+        self.show(ToolStatus.AWAITING_PERMISSION)
+        try:
+            yield
+        finally:
+            if not self.is_over:
+                self._wait_until(asyncio.get_running_loop().time() + self._time_limit)
+                self.show(ToolStatus.RUNNING)
+
+    def _wait_until(self, when: float | None) -> None:
+        if self.limit is not None and not self.limit.expired():
+            self.limit.reschedule(when)
+
+
+def _shown(tool: Tool | None, call: ToolCall) -> tuple[str, tuple[Location, ...]]:
+    if tool is None:
+        return call.name, ()
+    try:
+        title, locations = str(tool.title(call.arguments)), tuple(tool.locations(call.arguments))
+    except Exception:  # noqa: BLE001 (the arguments are a model's, and nothing has looked at them yet)
+        return call.name, ()
+    return title or call.name, locations
+
+
+def _outcome_of(value: Any, name: str) -> ToolOutcome:
+    """What a tool returned, if it is what a tool returns."""
+    outcome = ToolOutcome(value) if isinstance(value, str) else value
+    if isinstance(outcome, ToolOutcome) and _is_text(outcome.text) and outcome.status.is_settled:
+        return outcome
+    return _failure(f"The tool '{name}' returned something that is no result ({type(value).__name__}).")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _readable(outcome: ToolOutcome, name: str, max_chars: int) -> ToolOutcome:
+    """The outcome as a model can read it: whole characters, and not too many of them."""
+    text, status = outcome.text, outcome.status
+    if len(text) > max_chars:
+        text = f"{text[:max_chars]}\n[Cut off: these are {max_chars:,} of {len(text):,} characters. Ask for less.]"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        readable = text.encode(errors="replace").decode()
+        text, status = f"The tool '{name}' returned broken text. What can be read of it:\n{readable}", ToolStatus.FAILED
+    return ToolOutcome(text, status)
+
+
+def _failure(text: str) -> ToolOutcome:
+    return ToolOutcome(text, ToolStatus.FAILED)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    if not names:
+        return f"There is no tool '{name}', and no other one either. Answer without tools."
+    folded = {known.casefold(): known for known in names}
+    near = [folded[match] for match in get_close_matches(name.casefold(), folded, cutoff=0.5)]
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"The tools are {', '.join(names)}."
+    return f"There is no tool '{name}'. {hint}"
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, OllmError):
+        return str(error)
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (a tool may raise anything, even what cannot be shown)
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
