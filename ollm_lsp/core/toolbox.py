@@ -88,8 +88,11 @@ class Toolbox:
         tool = self._tools.get(call.name)
         if tool is None:
             return _failure(_unknown(call.name, self._tools))
+        if reason := self._misfit(tool, call):
+            return _failure(f"The arguments of '{call.name}' do not fit: {reason}. Call it again with better ones.")
         run = _Run(change, tell, self._time_limit)
-        task = asyncio.create_task(self._call(tool, call, run))
+        run.show(ToolStatus.RUNNING)
+        task = asyncio.create_task(_call(tool, call, run))
         try:
             async with asyncio.timeout(self._time_limit) as run.limit:
                 await asyncio.wait([task])
@@ -104,11 +107,11 @@ class Toolbox:
             return _failure(f"The tool '{call.name}' failed. {_words(error)}")
         return task.result()
 
-    async def _call(self, tool: Tool, call: ToolCall, run: _Run) -> ToolOutcome:
-        if reason := self._fits(tool.spec.parameters, call.arguments):
-            return _failure(f"The arguments of '{call.name}' do not fit: {reason}. Call it again with better ones.")
-        run.show(ToolStatus.RUNNING)
-        return _outcome_of(await tool.run(call.arguments, run), call.name)
+    def _misfit(self, tool: Tool, call: ToolCall) -> str | None:
+        try:
+            return self._fits(tool.spec.parameters, call.arguments)
+        except Exception as error:  # noqa: BLE001 (schemas and arguments are other people's)
+            return f"they cannot be checked ({_words(error)})"
 
     async def _stop(self, task: asyncio.Task[Any]) -> None:
         """Leave a tool alone that does not end when it is told to."""
@@ -169,6 +172,10 @@ def _shown(tool: Tool | None, call: ToolCall) -> tuple[str, tuple[Location, ...]
     except Exception:  # noqa: BLE001 (the arguments are a model's, and nothing has looked at them yet)
         return call.name, ()
     return title or call.name, locations
+
+
+async def _call(tool: Tool, call: ToolCall, run: _Run) -> ToolOutcome:
+    return _outcome_of(await tool.run(call.arguments, run), call.name)
 
 
 def _outcome_of(value: Any, name: str) -> ToolOutcome:
