@@ -47,8 +47,8 @@ class Toolbox:
         self._fits = fits
         self._time_limit = time_limit
         self._grace = grace
-        self._abandoned: set[asyncio.Task[Any]] = set()
-        """Tools that go on although they were stopped: somebody has to hold them until they end."""
+        self._running: set[asyncio.Task[Any]] = set()
+        """Also those that go on although they were stopped: somebody has to hold them until they end."""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -93,14 +93,21 @@ class Toolbox:
         run = _Run(change, tell, self._time_limit)
         run.show(ToolStatus.RUNNING)
         task = asyncio.create_task(_call(tool, call, run))
+        self._running.add(task)
+        task.add_done_callback(self._forget)
         try:
             async with asyncio.timeout(self._time_limit) as run.limit:
                 await asyncio.wait([task])
         except TimeoutError:
-            return _failure(f"The tool '{call.name}' had not finished after {self._time_limit:g} s and was stopped.")
+            if not task.done():
+                limit = f"{self._time_limit:g} s"
+                return _failure(f"The tool '{call.name}' had not finished after {limit} and was stopped.")
         finally:
             run.is_over = True
-            await self._stop(task)
+            if not task.done():
+                task.cancel()
+                # A tool that does not end when it is told to is left alone.
+                await asyncio.wait([task], timeout=self._grace)
         if task.cancelled():
             return _failure(f"The tool '{call.name}' stopped before it had a result.")
         if (error := task.exception()) is not None:
@@ -113,17 +120,8 @@ class Toolbox:
         except Exception as error:  # noqa: BLE001 (schemas and arguments are other people's)
             return f"they cannot be checked ({_words(error)})"
 
-    async def _stop(self, task: asyncio.Task[Any]) -> None:
-        """Leave a tool alone that does not end when it is told to."""
-        if task.done():
-            return
-        self._abandoned.add(task)
-        task.add_done_callback(self._forget)
-        task.cancel()
-        await asyncio.wait([task], timeout=self._grace)
-
     def _forget(self, task: asyncio.Task[Any]) -> None:
-        self._abandoned.discard(task)
+        self._running.discard(task)
         if not task.cancelled():
             task.exception()  # looked at, or asyncio complains that nobody did
 
@@ -143,8 +141,7 @@ class _Run:
         return self._change.id
 
     def show(self, status: ToolStatus) -> None:
-        if not self.is_over:
-            self._tell(replace(self._change, status=status))
+        self._tell(replace(self._change, status=status))
 
     @contextmanager
     def asking(self) -> Generator[None]:

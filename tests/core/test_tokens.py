@@ -16,12 +16,15 @@ from ollm_lsp.core.tokens import (
     DEFAULT_LIMIT,
     IMAGE_TOKENS,
     MESSAGE_TOKENS,
+    MIN_SHARE,
     answer_reserve,
+    chars_left,
     check_fit,
     estimate,
     estimate_text,
+    estimate_tools,
 )
-from ollm_lsp.core.tool import ToolCall, ToolResult
+from ollm_lsp.core.tool import ToolCall, ToolResult, ToolSpec
 from tests.core.values import messages, patient
 
 if TYPE_CHECKING:
@@ -120,6 +123,25 @@ def test_the_borders_are_exact(tokens: int, heard: str | None) -> None:
 def test_the_answer_is_left_some_room_but_never_most_of_it(limit: int) -> None:
     assert 1 <= answer_reserve(limit) <= max(1, limit // 4)
     assert answer_reserve(limit) <= 4_096
+
+
+@patient
+@given(limits, st.integers(0, 2_000_000), st.integers(1, 50))
+def test_texts_that_are_no_longer_than_what_is_left_fit_with_room_for_the_answer(
+    limit: int, tokens: int, shares: int
+) -> None:
+    chars = chars_left(tokens, limit, shares)
+    assert chars >= MIN_SHARE
+    if chars > MIN_SHARE:
+        assert tokens + chars * shares // 4 + answer_reserve(limit) <= limit
+
+
+def test_tools_count_with_all_that_the_model_is_told_about_them() -> None:
+    small, large = ToolSpec("read", "Reads.", {}), ToolSpec("read", "Reads.", {"description": "x" * 400})
+    assert estimate_tools([small]) == MESSAGE_TOKENS + estimate_text("readReads.{}")
+    assert estimate_tools([large]) > estimate_tools([small]) + 100
+    assert estimate_tools([small, large]) == estimate_tools([small]) + estimate_tools([large])
+    assert estimate_tools([]) == 0
 
 
 def test_a_model_that_tells_nothing_can_still_be_asked_something() -> None:
