@@ -5,7 +5,9 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ollm_lsp.core.events import Activity, ReasoningDelta, TextDelta, TurnStarted
+from ollm_lsp.core.events import Activity, ReasoningDelta, TextDelta, ToolChanged, TurnStarted
+from ollm_lsp.core.tool import ToolStatus
+from ollm_lsp.settings.secrets import redactor
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ChatEvent
@@ -30,6 +32,8 @@ class ChatProgress:
             self._work.report("Waiting for the first token")
         elif isinstance(event, Activity):
             self._work.report(event.message, event.percentage)
+        elif isinstance(event, ToolChanged) and event.status is ToolStatus.RUNNING:
+            self._work.report(redactor.redact(event.title))
 
     def _count(self) -> None:
         now = monotonic()
