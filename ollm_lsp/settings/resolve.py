@@ -37,8 +37,8 @@ from ollm_lsp.settings.wording import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ollm_lsp.settings.provider_options import HttpOptions, ProviderOptions, Timeouts
     from ollm_lsp.settings.options import ChatOptions, Options
+    from ollm_lsp.settings.provider_options import HttpOptions, ProviderOptions, Timeouts
     from ollm_lsp.settings.resolved import ProviderSettings
 
 
