@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import settings
 
 from ollm_lsp.settings.secrets import Redactor, redactor
+
+if TYPE_CHECKING:
+    import pytest
 
 pytest_plugins = ["tests.support.real_model"]
 
@@ -13,6 +18,11 @@ settings.register_profile("new", deadline=None)
 # Every machine runs the same examples, so that a commit passes everywhere or nowhere. Look for new ones with
 # `make test ARGS=--hypothesis-profile=new`.
 settings.load_profile("same")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Here and not beside the contract suite: pytest reads options before it looks that deep."""
+    parser.addoption("--backend", action="append", help="a server for the contract suite; can be given again")
 
 
 def pytest_runtest_setup() -> None:

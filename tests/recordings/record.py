@@ -17,31 +17,9 @@ from typing import Any
 import httpx
 
 from tests.support.real_model import fetch
+from tests.support.tool_llama import TEMPLATE
 
 HERE = Path(__file__).parent
-# ChatML as SmolLM2 was trained with, and tools in the words that llama.cpp knows how to read back.
-TOOLS_TEMPLATE = """\
-{%- if tools %}
-{{- "<|im_start|>system\\nYou may call these functions:\\n<tools>" }}
-{%- for tool in tools %}{{ "\\n" }}{{ tool | tojson }}{% endfor %}
-{{- "\\n</tools>\\nFor each call, write a JSON object within <tool_call></tool_call> tags:\\n<tool_call>\\n" }}
-{{- '{"name": <function-name>, "arguments": <args-json-object>}' }}{{ "\\n</tool_call><|im_end|>\\n" }}
-{%- endif %}
-{%- for message in messages %}
-{%- if message.role == "tool" %}
-{{- "<|im_start|>user\\n<tool_response>\\n" + message.content + "\\n</tool_response><|im_end|>\\n" }}
-{%- else %}
-{{- "<|im_start|>" + message.role }}
-{%- if message.content %}{{ "\\n" + message.content }}{% endif %}
-{%- for call in message.tool_calls or [] %}
-{{- '\\n<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}{{ call.function.arguments | tojson }}
-{{- "}\\n</tool_call>" }}
-{%- endfor %}
-{{- "<|im_end|>\\n" }}
-{%- endif %}
-{%- endfor %}
-{%- if add_generation_prompt %}{{ "<|im_start|>assistant\\n" }}{% endif %}
-"""
 TOOL = {
     "type": "function",
     "function": {
@@ -107,7 +85,7 @@ def main() -> None:
     params.model_alias = {"smollm2"}
     params.hostname, params.port = "127.0.0.1", _free_port()
     params.n_ctx, params.n_parallel, params.n_gpu_layers = 2048, 1, 0
-    params.use_jinja, params.chat_template = True, TOOLS_TEMPLATE
+    params.use_jinja, params.chat_template = True, TEMPLATE
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = llama.Server(params)
     for folder, (path, common, requests) in WIRES.items():
