@@ -56,6 +56,21 @@ RECORDED = [
         ),
     ),
     Recording("ollama_chat/ollama_length.ndjson", DONE_TRUE, (*said("One", " two"), counted(12, 2), LENGTH)),
+    Recording(
+        "ollama_chat/real_text.ndjson",
+        DONE_TRUE,
+        (*said("The", " capital", " of", " France", " is", " Paris", "."), counted(21, 8), STOP),
+    ),
+    Recording(
+        "ollama_chat/real_length.ndjson",
+        DONE_TRUE,
+        (*said("The", " number", " of", " ways"), counted(15, 4), LENGTH),
+    ),
+    Recording(
+        "ollama_chat/real_tool_call.ndjson",
+        DONE_TRUE,
+        (called("call_0", "get_weather", city="Paris"), counted(111, 28), TOOL_USE),
+    ),
 ]
 FAILED = [Recording("ollama_chat/ollama_error.ndjson", b"unexpected EOF", said("Hé"))]
 recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)

@@ -23,31 +23,22 @@ PROGRAM = CACHE / "bin" / "ollama"
 NAME = "smollm2:135m"
 CONTEXT = 8192
 START_TIME = 60.0
-# ChatML as SmolLM2 was trained with, and tools in the tags that Ollama finds in the template by itself.
+# ChatML as SmolLM2 was trained with. A call is bare JSON, which `format` can force a model to write.
 TEMPLATE = """\
 {{- if .Tools }}<|im_start|>system
 You may call these functions:
-<tools>
 {{- range .Tools }}
 {{ . }}
 {{- end }}
-</tools>
-For each call, write a JSON object within <tool_call></tool_call> tags:
-<tool_call>
-{"name": <function-name>, "arguments": <args-json-object>}
-</tool_call><|im_end|>
+For a call, write nothing but a JSON object:
+{"name": <function-name>, "arguments": <args-json-object>}<|im_end|>
 {{ end }}
 {{- range .Messages }}
 {{- if eq .Role "tool" }}<|im_start|>user
-<tool_response>
-{{ .Content }}
-</tool_response><|im_end|>
+The result is: {{ .Content }}<|im_end|>
 {{ else }}<|im_start|>{{ .Role }}
 {{ .Content }}
-{{- range .ToolCalls }}
-<tool_call>
-{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}
-</tool_call>
+{{- range .ToolCalls }}{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}
 {{- end }}<|im_end|>
 {{ end }}
 {{- end }}<|im_start|>assistant
