@@ -6,9 +6,11 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 RUN    := $(VENV)/.run-installed
 DEV    := $(VENV)/.dev-installed
+OLLAMA := .cache/ollama/bin/ollama
+LITELLM := .cache/litellm/bin/litellm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench properties settings-docs constraints clean
+.PHONY: help demo test test-ollama test-wire lint format bench properties settings-docs constraints clean
 
 help: ## show this
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -32,6 +34,25 @@ demo: $(RUN) ## ask the embedded model about a sample file, through the language
 
 test: $(DEV) ## run all tests, with the real model
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
+
+test-ollama: $(DEV) $(OLLAMA) ## run the provider contract against a real Ollama, built once with Go
+	@$(BIN)/python -m pytest -q --timeout 300 --backend ollama tests/providers/contract tests/providers/test_real_ollama.py $(ARGS)
+
+test-wire: $(DEV) $(LITELLM) ## run the provider contract against LiteLLM in front of the real model
+	@$(BIN)/python -m pytest -q --timeout 300 $(addprefix --backend litellm-,openai anthropic google) tests/providers/contract $(ARGS)
+
+# The newest version whose module can be built by itself. Without -march the model is twenty times slower.
+$(OLLAMA):
+	@command -v go >/dev/null || { echo "make test-ollama builds Ollama with Go, which is not there: https://go.dev/doc/install"; exit 1; }
+	@echo "Building Ollama, which takes some minutes …"
+	@mkdir -p $(@D)
+	@CGO_CFLAGS='-O3 -march=native' CGO_CXXFLAGS='-O3 -march=native' GOBIN=$(abspath $(@D)) \
+		go install github.com/ollama/ollama@v0.11.4 2>$(@D).log || { tail -n 20 $(@D).log; exit 1; }
+
+$(LITELLM):
+	@echo "Installing LiteLLM into .cache/litellm …"
+	@rm -rf .cache/litellm && $(PYTHON) -m venv .cache/litellm
+	@.cache/litellm/bin/python -m pip --disable-pip-version-check install -q 'litellm[proxy]==1.106.2'
 
 lint: $(DEV) ## check formatting, lint rules, types and the layers
 	@$(BIN)/ruff format --check

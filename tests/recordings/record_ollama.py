@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from tests.support.real_model import fetch
-from tests.support.real_ollama import NAME, real_ollama
+from tests.support.real_ollama import NAME, call_of, real_ollama
 
 HERE = Path(__file__).parent / "ollama_chat"
 TOOL = {
@@ -25,15 +25,6 @@ TOOL = {
     },
 }
 
-# A grammar for the answer that leaves only this call.
-CALL = {
-    "type": "object",
-    "properties": {
-        "name": {"const": "get_weather"},
-        "arguments": {"type": "object", "properties": {"city": {"enum": ["Paris"]}}, "required": ["city"]},
-    },
-    "required": ["name", "arguments"],
-}
 REQUESTS: dict[str, dict[str, Any]] = {
     "real_text": {
         "messages": [{"role": "user", "content": "What is the capital of France? Answer with one word."}],
@@ -45,7 +36,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "real_tool_call": {
         "messages": [{"role": "user", "content": "What is the weather in Paris?"}],
         "tools": [TOOL],
-        "format": CALL,
+        "format": call_of("get_weather", city="Paris"),
     },
 }
 

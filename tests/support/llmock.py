@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -22,26 +21,26 @@ CONTEXT = 2000
 """Longer prompts are refused; llmock counts four characters as a token."""
 
 
-@dataclass(frozen=True)
 class LLMock:
     """A running llmock."""
 
-    port: int
+    def __init__(self, port: int, client: httpx.Client) -> None:
+        self.port = port
+        self._client = client
 
     def will(self, *behaviors: dict[str, Any]) -> None:
         """Let the next requests go as told, and forget those before."""
-        with self._client() as client:
-            client.post("/_llmock/reset").raise_for_status()
-            if behaviors:
-                client.post("/_llmock/scenario", json={"behaviors": behaviors}).raise_for_status()
+        self._client.post("/_llmock/reset").raise_for_status()
+        if behaviors:
+            self._client.post("/_llmock/scenario", json={"behaviors": behaviors}).raise_for_status()
 
     def requests(self) -> list[dict[str, Any]]:
         """The requests since then, each with its path, body and status."""
-        with self._client() as client:
-            return client.get("/_llmock/requests").json()["requests"]
+        return self._client.get("/_llmock/requests").json()["requests"]
 
-    def _client(self) -> httpx.Client:
-        return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", trust_env=False, timeout=30)
+    def verdict(self) -> dict[str, Any]:
+        """What llmock says of how its client behaved."""
+        return self._client.get("/_llmock/verdict").json()
 
 
 def stall(after: int) -> dict[str, Any]:
@@ -51,8 +50,11 @@ def stall(after: int) -> dict[str, Any]:
 
 @contextmanager
 def llmock() -> Generator[LLMock]:
-    with server_process.own(__name__) as port:
-        yield LLMock(port)
+    with (
+        server_process.own(__name__) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as client,
+    ):
+        yield LLMock(port, client)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -43,6 +43,17 @@ The result is: {{ .Content }}<|im_end|>
 {{ end }}
 {{- end }}<|im_start|>assistant
 """
+
+
+def call_of(tool: str, **arguments: str) -> dict[str, Any]:
+    """A `format` that leaves the model nothing to write but this call."""
+    values = {name: {"enum": [value]} for name, value in arguments.items()}
+    inner = {"type": "object", "properties": values, "required": [*values]}
+    return {
+        "type": "object",
+        "properties": {"name": {"const": tool}, "arguments": inner},
+        "required": ["name", "arguments"],
+    }
 
 
 @contextmanager

@@ -68,6 +68,8 @@ def serve(model: str, port: int) -> Any:
     # Between two batches the server looks whether its client is still there.
     params.n_batch = params.n_ubatch = 128
     params.use_jinja, params.chat_template = True, TEMPLATE
+    # Also for clients, and proxies, that do not ask for it.
+    params.sampling.temp = 0.0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     return llama.Server(params)
 

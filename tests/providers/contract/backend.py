@@ -32,7 +32,6 @@ class Need(StrEnum):
     LIMIT = "stops at max_tokens, and says so"
     USAGE = "counts what it streams"
     TOOLS = "calls tools"
-    TOOL_REQUIRED = "calls a tool when it has to"
     TOOL_NAMED = "calls the tool that is named"
     VISION = "sees images"
     COUNT = "counts a request's tokens before it is sent"
@@ -40,7 +39,10 @@ class Need(StrEnum):
 
 @dataclass(frozen=True)
 class Running:
-    """A server that is up. `build` makes a provider for a port and a key; `slow` makes the next answer a long one."""
+    """A server that is up. `build` makes a provider for a port and a key; `slow` makes the next answer a long one.
+
+    `build_calling` makes one with which even an unwilling model calls a tool, where that takes more than to ask for it.
+    """
 
     model: str
     build: Build
@@ -49,9 +51,13 @@ class Running:
     capabilities: Capabilities = field(default_factory=Capabilities)
     cost: Cost = FREE
     slow: Slow = nullcontext
+    build_calling: Build | None = None
 
     def provider(self, *, port: int | None = None, key: str | None = None) -> Provider:
         return self.build(port or self.port, key or self.key)
+
+    def calling(self) -> Provider:
+        return (self.build_calling or self.build)(self.port, self.key)
 
 
 @dataclass(frozen=True)

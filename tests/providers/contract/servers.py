@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
 from tests.support.fake_ollama import Call, FakeOllama, Model, words
+from tests.support.litellm_proxy import litellm_proxy
 from tests.support.llmock import llmock
 from tests.support.real_ollama import real_ollama
 from tests.support.tool_llama import tool_llama
@@ -26,7 +27,7 @@ class Servers:
         self.model = model
         self.folder = folder
         self._stack = AsyncExitStack()
-        self._llama = self._ollama = 0
+        self._llama = self._ollama = self._litellm = 0
         self._llmock: LLMock | None = None
         self._fake: FakeOllama | None = None
 
@@ -47,6 +48,12 @@ class Servers:
     async def ollama(self) -> int:
         self._ollama = self._ollama or self._stack.enter_context(real_ollama(self.model, self.folder))
         return self._ollama
+
+    async def litellm(self) -> int:
+        """In front of the same llama.cpp."""
+        llama = await self.llama()
+        self._litellm = self._litellm or self._stack.enter_context(litellm_proxy(llama, self.folder))
+        return self._litellm
 
     async def fake_ollama(self) -> FakeOllama:
         if self._fake is None:

@@ -29,7 +29,7 @@ from ollm_lsp.core.messages import Image, Message, Role, Text
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.core.ports import CountsTokens, ListsModels
 from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tool import OneTool, ToolChoice, ToolResult, ToolSpec
+from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSpec
 from ollm_lsp.core.usage import Usage
 from tests.providers.contract.backend import Need
 from tests.providers.listening import hear
@@ -60,9 +60,8 @@ def ask(tested: Tested, *messages: Message, **more: Any) -> ChatRequest:
 
 
 @asynccontextmanager
-async def another(tested: Tested, *, port: int | None = None, key: str | None = None) -> AsyncGenerator[Provider]:
-    """A provider for the same server, that a test may end or mislead."""
-    provider = tested.running.provider(port=port, key=key)
+async def closing(provider: Provider) -> AsyncGenerator[Provider]:
+    """A provider of a test's own, that it may end or mislead."""
     try:
         yield provider
     finally:
@@ -153,7 +152,7 @@ async def test_a_model_that_is_not_there_is_named_with_those_that_are(tested: Te
 @pytest.mark.prop("eng-7")
 async def test_a_wrong_key_is_refused_with_a_remedy(tested: Tested) -> None:
     tested.must(Need.KEY_REFUSED)
-    async with another(tested, key="sk-wrong-key") as provider:
+    async with closing(tested.running.provider(key="sk-wrong-key")) as provider:
         heard = await hear(provider.stream(ask(tested)))
     assert type(heard.error) is AuthenticationFailed
     assert heard.failure.status in {400, 401, 403}
@@ -168,7 +167,7 @@ async def test_a_server_that_is_down_is_named_with_a_remedy(tested: Tested) -> N
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port: int = held.getsockname()[1]
-        async with another(tested, port=port) as provider:
+        async with closing(tested.running.provider(port=port)) as provider:
             heard = await hear(provider.stream(ask(tested)))
     assert type(heard.error) is ConnectionFailed
     assert f"127.0.0.1:{port}" in heard.failure.message
@@ -210,7 +209,7 @@ async def test_half_characters_of_an_editor_do_no_harm(tested: Tested) -> None:
 @pytest.mark.prop("core-5")
 async def test_closing_the_stream_hangs_up_and_the_server_is_free_again(tested: Tested) -> None:
     tested.must(Need.ADDRESS)
-    async with relay(tested.running.port) as between, another(tested, port=between.port) as provider:
+    async with relay(tested.running.port) as between, closing(tested.running.provider(port=between.port)) as provider:
         with tested.running.slow():
             stream = provider.stream(ask(tested, STORY, max_tokens=None))
             await first_words(stream)
@@ -249,7 +248,7 @@ async def test_one_provider_serves_many_chats_at_once(tested: Tested) -> None:
 
 @pytest.mark.prop("eng-6")
 async def test_closing_the_provider_ends_its_chats(tested: Tested) -> None:
-    async with another(tested) as provider:
+    async with closing(tested.running.provider()) as provider:
         with tested.running.slow():
             stream = provider.stream(ask(tested, STORY, max_tokens=None))
             await first_words(stream)
@@ -260,10 +259,11 @@ async def test_closing_the_provider_ends_its_chats(tested: Tested) -> None:
 
 @pytest.mark.prop("core-6")
 async def test_a_tool_is_called_and_its_result_is_understood(tested: Tested) -> None:
-    tested.must(Need.TOOLS, Need.TOOL_REQUIRED)
+    tested.must(Need.TOOLS)
     question = Message.user("What is the weather in Paris?")
     asked = ask(tested, question, tools=(WEATHER,), tool_choice=ToolChoice.REQUIRED, max_tokens=200)
-    calls = [event.call for event in await _calls(tested, asked)]
+    async with closing(tested.running.calling()) as provider:
+        calls = await called_by(provider, asked)
     # A small model likes to call twice; that is as good.
     assert {(call.name, call.arguments["city"]) for call in calls} == {("get_weather", "Paris")}
     assert len({call.id for call in calls}) == len(calls)
@@ -275,17 +275,18 @@ async def test_a_tool_is_called_and_its_result_is_understood(tested: Tested) -> 
     assert heard.text or any(isinstance(event, ToolCalled) for event in heard.events)
 
 
-async def _calls(tested: Tested, request: ChatRequest) -> list[ToolCalled]:
-    heard = await hear(tested.provider.stream(request))
+async def called_by(provider: Provider, request: ChatRequest) -> list[ToolCall]:
+    """The calls of an answer that is nothing else."""
+    heard = await hear(provider.stream(request))
     assert heard.events[-1] == Finished(FinishReason.TOOL_USE)
-    return [event for event in heard.events if isinstance(event, ToolCalled)]
+    return [event.call for event in heard.events if isinstance(event, ToolCalled)]
 
 
 async def test_the_tool_that_is_named_is_called(tested: Tested) -> None:
     tested.must(Need.TOOLS, Need.TOOL_NAMED)
     question = Message.user("What is the weather in Paris?")
     named = ask(tested, question, tools=(WEATHER, CLOCK), tool_choice=OneTool(CLOCK.name), max_tokens=200)
-    assert {event.call.name for event in await _calls(tested, named)} == {CLOCK.name}
+    assert {call.name for call in await called_by(tested.provider, named)} == {CLOCK.name}
 
 
 async def test_no_tool_is_called_where_none_may_be(tested: Tested) -> None:
