@@ -30,6 +30,8 @@ class Response:
     usage: Usage
     cost: Cost
     finish_reason: FinishReason
+    is_recap: bool = False
+    """Whether its input stands for everything before it, as after a compaction."""
 
     @property
     def text(self) -> str:
@@ -63,6 +65,7 @@ class Conversation:
         Signatures are left out of what other models said: nobody but their provider can read them.
         A response that answers nothing is left out together with its input: a question that nobody answered would
         stand before the next question, and many models accept only alternating roles.
+        What is before a recap is left out, too; whoever branches from there still finds it.
         """
         path: list[Response] = []
         while response_id is not None:
@@ -73,11 +76,11 @@ class Conversation:
                     remedy="Branch from a response of this conversation, or leave parentId out.",
                 )
             path.append(response)
-            response_id = response.parent_id
+            response_id = None if response.is_recap else response.parent_id
         messages = (
             message if step.model == model else message.unsigned()
             for step in reversed(path)
-            if step.answers
+            if step.answers or step.is_recap
             for message in (*step.input, *step.output)
         )
         return tuple(message for message in messages if message is not None)
