@@ -40,16 +40,12 @@ class GrowingText:
             self._kept.append(read)
         return read
 
-    def read_line(self) -> str:
-        """Take the rest of the line with its end, or what there is of it."""
-        end = self.find("\n")
-        return self.read(None if end is None else end + 1)
-
     def read_whole_line(self) -> str | None:
         """Take the rest of the line without its end, once it cannot grow."""
-        if self.find("\n") is None and not self.is_whole:
+        end = self.find("\n")
+        if end is None and not self.is_whole:
             return None
-        return self.read_line().removesuffix("\n")
+        return self.read(None if end is None else end + 1).removesuffix("\n")
 
     def skip(self, characters: str) -> None:
         """Pass over these characters."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SPACE = " \t\r\n"
 _FENCE = "```"
+_ANSWER = "Final Answer:"
 
 ReactEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCalled | Misstep
 
@@ -103,10 +104,7 @@ class ReactParser:
         if not self._text:
             return False
         if not self._is_line_start:
-            line = self._text.read_line()
-            self._is_line_start = line.endswith("\n")
-            self._show(line)
-            return True
+            return self._read_line()
         match self._verdict():
             case Undecided():
                 return False
@@ -115,6 +113,21 @@ class ReactParser:
             case Labelled(label, size):
                 self._begin(label, size)
         return True
+
+    def _read_line(self) -> bool:
+        """The rest of a line. Small models often write their answer into the line of the thought."""
+        end = self._text.find("\n")
+        line = self._text.peek(len(self._text) if end is None else end + 1)
+        if self._mode is _Mode.THOUGHT:
+            before, answer, _ = line.partition(_ANSWER)
+            if answer:
+                self._show(self._text.read(len(before)))
+                self._begin(Label.ANSWER, len(_ANSWER))
+                return True
+            line = line if self._text.is_whole else line[: len(line) - _begun(line, _ANSWER)]
+        self._is_line_start = line.endswith("\n")
+        self._show(self._text.read(len(line)))
+        return line != ""
 
     def _verdict(self) -> Verdict:
         """Which label begins the line, if any that counts here."""
@@ -231,3 +244,8 @@ class ReactParser:
         if misstep:
             self._events.append(misstep)
         self.is_over = True
+
+
+def _begun(line: str, word: str) -> int:
+    """How much of a word the line ends with."""
+    return next((size for size in range(len(word) - 1, 0, -1) if line.endswith(word[:size])), 0)

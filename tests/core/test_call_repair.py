@@ -78,6 +78,9 @@ async def test_thoughts_may_come_before_a_call() -> None:
 async def test_thoughts_in_the_middle_of_a_call_make_it_text() -> None:
     script = [TextDelta(BODY[:5]), ReasoningDelta("hm"), TextDelta(BODY[5:]), STOP]
     assert await repair(*script) == script
+    provider = ScriptedProvider(*script[:3], Hang())
+    async with aclosing(repaired(provider.stream(REQUEST), TOOLS)) as events:
+        assert [await anext(events) for _ in range(3)] == script[:3]
 
 
 async def test_a_model_that_makes_calls_does_not_write_them() -> None:

@@ -74,6 +74,10 @@ GOOD: dict[str, tuple[str, list[ReactEvent]]] = {
     "an answer": ("Thought: I know.\nFinal Answer: It is 42.", [thought("I know."), answer("It is 42.")]),
     "an answer of several lines": ("Final Answer: one\n\n- two\n", [answer("one\n\n- two")]),
     "an answer on the next line": ("Final Answer:\n\none", [answer("one")]),
+    "an answer in the line of its thought": (
+        "Thought: I know the Final Answer. Final Answer: 42\nyes",
+        [thought("I know the Final Answer."), answer("42\nyes")],
+    ),
     "an answer in bold": ("Final Answer: **42**", [answer("**42**")]),
     "an answer with labels in it": (
         f"Final Answer: So:\nThought: x\n{ACTION}\nObservation: y",
@@ -215,7 +219,21 @@ def test_wherever_an_answer_is_cut_the_same_comes_out() -> None:
 
 
 PIECES = [
-    *("Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:", "**", "_", "#", " ", "\n", "```", "`"),
+    *(
+        "Thought:",
+        "Fi",
+        "Action:",
+        "Action Input:",
+        "Observation:",
+        "Final Answer:",
+        "**",
+        "_",
+        "#",
+        " ",
+        "\n",
+        "```",
+        "`",
+    ),
     *("{", "}", '"', "\\", ":", "[", "none", "read_file", "list", '{"path": "a"}', "x", "json", "Th", "é", ACTION),
 ]
 
