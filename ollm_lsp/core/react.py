@@ -11,8 +11,7 @@ from ollm_lsp.core.completion import collect
 from ollm_lsp.core.fit import accept
 from ollm_lsp.core.ports import CountsTokens
 from ollm_lsp.core.react_attempt import Attempt
-from ollm_lsp.core.react_prompt import as_text, corrected
-from ollm_lsp.core.tool import ToolChoice
+from ollm_lsp.core.react_prompt import as_text, corrected, uses_tools
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -50,8 +49,7 @@ class ReactProvider:
         return self._inner.name
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
-        uses_tools = request.tools and request.tool_choice is not ToolChoice.NONE
-        answer = self._attempts(request) if uses_tools else self._inner.stream(as_text(request))
+        answer = self._attempts(request) if uses_tools(request) else self._inner.stream(as_text(request))
         async with aclosing(answer) as events:
             async for event in events:
                 yield event

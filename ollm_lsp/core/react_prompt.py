@@ -11,7 +11,7 @@ from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ollm_lsp.core.foreign_json import JsonObject, JsonValue
     from ollm_lsp.core.messages import Part
@@ -33,13 +33,25 @@ Final Answer: the answer for the user"""
 _SAMPLES: dict[str, JsonValue] = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}, "null": None}
 
 
+def uses_tools(request: ChatRequest) -> bool:
+    """Whether the model may call a tool."""
+    return bool(request.tools) and request.tool_choice is not ToolChoice.NONE
+
+
 def as_text(request: ChatRequest) -> ChatRequest:
-    """The same request for a model without tools: they are described, calls and results are written out."""
-    messages = _joined(_written(request.messages))
-    if request.tools and request.tool_choice is not ToolChoice.NONE:
-        first, rest = (messages[0], messages[1:]) if messages[0].role is Role.SYSTEM else (None, messages)
+    """The same request for a model without tools: they are described, calls and results are written out.
+
+    Where no tool can be used, earlier calls are told as a story, so that the model does not go on with the protocol.
+    """
+    messages = request.messages
+    if uses_tools(request):
+        messages = _joined(_written(messages, _assistant, _observations))
+        system = next((message for message in messages[:1] if message.role is Role.SYSTEM), None)
         described = _describe(request.tools, request.tool_choice)
-        messages = (Message.system(f"{first.text}\n\n{described}" if first else described), *rest)
+        prompt = Message.system(f"{system.text}\n\n{described}" if system else described)
+        messages = (prompt, *messages[1 if system else 0 :])
+    elif any(isinstance(part, ToolCall | ToolResult) for message in messages for part in message.parts):
+        messages = _joined(_written(messages, _told, _results))
     return replace(request, messages=messages, tools=(), tool_choice=ToolChoice.AUTO)
 
 
@@ -103,23 +115,28 @@ def _sample_value(schema: dict[str, Any]) -> JsonValue:
     return values[0] if values else _SAMPLES.get(text_in(schema.get("type")), "…")
 
 
-def _written(messages: Iterable[Message]) -> Iterable[Message]:
+def _written(
+    messages: Iterable[Message],
+    say: Callable[[Sequence[Part]], list[str]],
+    show: Callable[[Sequence[ToolResult]], list[str]],
+) -> Iterable[Message]:
+    """The messages without tool parts, in the words of `say` for the assistant's and of `show` for results."""
     for message in messages:
         match message.role:
             case Role.SYSTEM | Role.USER:
                 yield message
             case Role.TOOL:
                 results = [part for part in message.parts if isinstance(part, ToolResult)]
-                yield Message.user("\n".join(_observation(result, is_only=len(results) == 1) for result in results))
+                yield Message.user("\n".join(show(results)))
             case Role.ASSISTANT:
-                if lines := _assistant(message.parts):
+                if lines := say(message.parts):
                     yield Message(Role.ASSISTANT, (Text("\n".join(lines)),))
 
 
 def _assistant(parts: Sequence[Part]) -> list[str]:
     """What the assistant said, as it would have written it: what comes before a call is a thought, else the answer."""
     calls = [_action(part.name, part.arguments) for part in parts if isinstance(part, ToolCall)]
-    text = "".join(part.text for part in parts if isinstance(part, Text)).strip()
+    text = _text(parts)
     if not calls:
         return [f"Final Answer: {text}"] if text else []
     thoughts = "".join(part.text for part in parts if isinstance(part, Reasoning)).strip()
@@ -130,9 +147,26 @@ def _action(name: str, arguments: JsonObject) -> str:
     return f"Action: {name}\nAction Input: {_json(arguments)}"
 
 
-def _observation(result: ToolResult, *, is_only: bool) -> str:
-    source = "" if is_only else f"({result.name}) "
-    return f"Observation: {source}{'Error: ' if result.is_error else ''}{result.text}"
+def _observations(results: Sequence[ToolResult]) -> list[str]:
+    lines: list[str] = []
+    for result in results:
+        source = "" if len(results) == 1 else f"({result.name}) "
+        lines.append(f"Observation: {source}{'Error: ' if result.is_error else ''}{result.text}")
+    return lines
+
+
+def _told(parts: Sequence[Part]) -> list[str]:
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    used = [f"I used {call.name} with {_json(call.arguments)}." for call in calls]
+    return [text, *used] if (text := _text(parts)) else used
+
+
+def _results(results: Sequence[ToolResult]) -> list[str]:
+    return [f"{result.name} {'failed' if result.is_error else 'gave'}: {result.text}" for result in results]
+
+
+def _text(parts: Sequence[Part]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Text)).strip()
 
 
 def _joined(messages: Iterable[Message]) -> tuple[Message, ...]:

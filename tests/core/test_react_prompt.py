@@ -121,6 +121,23 @@ def test_nothing_is_said_of_tools_that_must_not_be_used() -> None:
     assert request == ChatRequest("m", (ASKED,))
 
 
+def test_without_tools_the_history_is_no_example_of_the_protocol() -> None:
+    results = Message(Role.TOOL, (ToolResult("1", "read_file", "No.", is_error=True), ToolResult("2", "list", "a b")))
+    history = (ASKED, assistant(Reasoning("hm"), Text("I look."), *CALLS), results, assistant(Text("So.")), ASKED)
+    assert [message.text for message in told(*history, tools=())] == [
+        "why?",
+        'I look.\nI used read_file with {"path": "ä"}.\nI used list with {}.',
+        "read_file failed: No.\nlist gave: a b",
+        "So.",
+        "why?",
+    ]
+
+
+def test_without_tools_now_or_earlier_the_request_is_left_as_it_is() -> None:
+    request = ChatRequest("m", (ASKED, assistant(Reasoning("hm", "mark"), Text(" So. ")), ASKED, ASKED))
+    assert as_text(request) == request
+
+
 def test_the_rest_of_the_request_stays() -> None:
     request = as_text(ChatRequest("m", (ASKED,), (READ,), 100, 0.5, OneTool("read_file")))
     assert (request.model, request.max_tokens, request.temperature) == ("m", 100, 0.5)
@@ -166,7 +183,9 @@ def test_neighbours_of_one_role_become_one_message() -> None:
 
 
 def test_what_only_its_provider_can_read_is_left_out() -> None:
-    assert texts(ASKED, assistant(Reasoning("", "mark", is_redacted=True)), Message.user("well?")) == ["why?\n\nwell?"]
+    secret = assistant(Reasoning("", "mark", is_redacted=True))
+    assert texts(ASKED, secret, Message.user("well?")) == ["why?\n\nwell?"]
+    assert texts(secret) == []
 
 
 @patient
