@@ -116,7 +116,7 @@ class Attempt:
         for call in self._calls:
             wrong = self._fits(self._schemas.get(call.name, {}), call.arguments)
             if wrong is not None:
-                return f"The Action Input does not fit the tool {call.name}: {wrong}"
+                return f"The Action Input does not fit the tool {call.name}: {wrong.rstrip('.')}."
         is_unfinished = self.thoughts and not self._calls and not self.has_answered
         return _UNFINISHED if is_unfinished else None
 

@@ -182,17 +182,3 @@ def test_what_another_model_signed_goes_to_nobody_else() -> None:
     assert conversation.history("1", MODEL) == (asked, signed, only_a_mark)
     plain = Message(Role.ASSISTANT, (Reasoning("hm"), Text("I look."), ToolCall("1", "read", {})))
     assert conversation.history("1", ModelId("p", "other")) == (asked, plain)
-
-
-@pytest.mark.prop("eng-3")
-def test_a_recap_stands_for_everything_before_it() -> None:
-    conversation = Conversation("c")
-    recap = replace(response(2, 1, answered=False), is_recap=True)
-    for one in (response(0, None), response(1, 0), recap, response(3, 2), response(4, 1)):
-        conversation.append(one)
-    assert texts(conversation, "3") == ["question 2", "question 3", "answer 3"]
-    assert texts(conversation, "4") == ["question 0", "answer 0", "question 1", "answer 1", "question 4", "answer 4"]
-
-
-def texts(conversation: Conversation, response_id: str) -> list[str]:
-    return [message.text for message in conversation.history(response_id, MODEL)]
