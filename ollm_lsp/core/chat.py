@@ -26,6 +26,7 @@ from ollm_lsp.core.events import (
     UsageReported,
     Warned,
 )
+from ollm_lsp.core.recording import NoRecording
 from ollm_lsp.core.repetition import ADVICE, Repetition
 from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.tokens import DEFAULT_LIMIT, chars_left, check_fit, estimate, estimate_tools
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.messages import Message
     from ollm_lsp.core.model import Capabilities, ModelId
     from ollm_lsp.core.ports import Provider, Sink
+    from ollm_lsp.core.recording import Recording
     from ollm_lsp.core.tool import ToolSpec
     from ollm_lsp.core.usage import Cost
 
@@ -108,12 +110,15 @@ class Chat:
         *,
         toolbox: Toolbox | None = None,
         max_turns: int = MAX_TURNS,
+        recording: Recording | None = None,
     ) -> None:
         self._provider = provider
         self._model = model
         self._sink = sink
         self._toolbox = toolbox or Toolbox()
         self._max_turns = max_turns
+        self._recording = recording or NoRecording()
+        self._recorded = 0
         self._output: list[Message] = []
         self._usage = Usage()
         self._cost = FREE
@@ -124,6 +129,7 @@ class Chat:
         self, question: Question, conversation: Conversation, *, parent_id: str | None, response_id: str
     ) -> Response:
         """Answer the question. However it ends, what was received is kept in the conversation."""
+        await self._recording.begin(response_id, parent_id, self._model, question.input)
         self._sink.emit(Started(conversation.id, response_id, self._model))
         reason = FinishReason.ERROR
         try:
@@ -143,15 +149,23 @@ class Chat:
                 finish_reason=reason,
             )
             conversation.append(response)
+            await self._recording.finish(response)
         return response
 
     def _keep(self, message: Message) -> None:
         """A message is complete. Every one passes here, in its order."""
         self._output.append(message)
 
+    async def _record(self) -> None:
+        """Hand over what is complete, before anything else takes long."""
+        while self._recorded < len(self._output):
+            self._recorded += 1
+            await self._recording.add(self._output[self._recorded - 1])
+
     async def _answer(self, question: Question, response_id: str) -> FinishReason:
         """Turn by turn, until the model calls no more tools."""
         for number in range(1, self._max_turns + 1):
+            await self._record()
             request = self._request(question)
             self._sink.emit(TurnStarted(number))
             calls = Calls(self._toolbox, f"{response_id}.{number}", self._sink.emit)
@@ -192,6 +206,7 @@ class Chat:
         try:
             finish = await self._listen(question, request, calls)
             if calls and finish in _WANTS_TOOLS:
+                await self._record()
                 room = chars_left(self._tokens(question), question.limit, len(calls))
                 await calls.run(min(room, MAX_RESULT))
                 self._repetition.add(calls.outcomes)

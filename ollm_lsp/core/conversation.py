@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import Busy, ConversationNotFound
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ollm_lsp.core.events import FinishReason
     from ollm_lsp.core.messages import Message
     from ollm_lsp.core.model import ModelId
+    from ollm_lsp.core.ports import ResponseStore
+    from ollm_lsp.core.record import ConversationRecord
     from ollm_lsp.core.usage import Cost, Usage
 
 
@@ -51,6 +53,17 @@ class Conversation:
         self.head: str | None = None
         self._responses: dict[str, Response] = {}
         self._busy = False
+
+    def restore(self, record: ConversationRecord) -> None:
+        """Add what a store has kept of this conversation and is not here yet.
+
+        A response whose parent is not among those before it begins a tree of its own.
+        """
+        for step in record.responses:
+            response = step.response
+            if response.id not in self._responses:
+                orphaned = response.parent_id not in self._responses
+                self.append(replace(response, parent_id=None) if orphaned else response)
 
     def append(self, response: Response) -> None:
         self._responses[response.id] = response
@@ -107,15 +120,43 @@ class Conversations:
         self._new_id = new_id
         self._conversations: dict[str, Conversation] = {}
 
-    def open(self, conversation_id: str | None) -> Conversation:
-        """The conversation with that id, or a new one when no id is given."""
+    def new(self) -> Conversation:
+        conversation = Conversation(self._new_id())
+        return self._conversations.setdefault(conversation.id, conversation)
+
+    def get(self, conversation_id: str) -> Conversation | None:
+        return self._conversations.get(conversation_id)
+
+    async def open(
+        self, conversation_id: str | None, store: ResponseStore, parent_id: str | None = None
+    ) -> Conversation:
+        """The conversation with that id, from the store if it is not in memory, or a new one when no id is given.
+
+        Another server may have added the response to go on from, so the store is asked for that one too.
+        """
         if conversation_id is None:
-            conversation = Conversation(self._new_id())
-            return self._conversations.setdefault(conversation.id, conversation)
-        try:
-            return self._conversations[conversation_id]
-        except KeyError:
-            raise ConversationNotFound(
-                f"There is no conversation {conversation_id}.",
-                remedy="Leave conversationId out to start a new conversation.",
-            ) from None
+            return self.new()
+        conversation = self._conversations.get(conversation_id)
+        if conversation is None or (parent_id is not None and conversation.get(parent_id) is None):
+            record = await store.load(conversation_id)
+            # Whoever asked for it at the same time may have been faster.
+            conversation = self._conversations.get(conversation_id)
+            if conversation is None:
+                if record is None:
+                    raise not_found(conversation_id)
+                conversation = self._conversations[conversation_id] = Conversation(conversation_id)
+            if record is not None:
+                conversation.restore(record)
+        return conversation
+
+    def forget(self, conversation_id: str) -> bool:
+        """Let go of a conversation; false when it is not in memory."""
+        return self._conversations.pop(conversation_id, None) is not None
+
+
+def not_found(conversation_id: str) -> ConversationNotFound:
+    """Nobody knows a conversation of that id."""
+    return ConversationNotFound(
+        f"There is no conversation {conversation_id}.",
+        remedy="Leave conversationId out to start a new conversation.",
+    )

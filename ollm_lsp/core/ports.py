@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ollm_lsp.core.completion import Completion
-    from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent
+    from ollm_lsp.core.conversation import Response
+    from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent, ReasoningDelta, TextDelta, UsageChanged
     from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.messages import Message
     from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
+    from ollm_lsp.core.record import ConversationRecord, Opening, Summary
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
     from ollm_lsp.core.usage import Cost, Usage
@@ -121,3 +124,43 @@ class Sink(Protocol):
     async def drain(self) -> None:
         """Let others run, and wait while the reader is behind."""
         ...
+
+
+class ResponseStore(Protocol):
+    """Where conversations are kept. Every failure is a `StoreFailed`.
+
+    A response is opened, grows, and is finished. `finish` alone is enough: it brings everything along. What comes
+    before it is kept for the case that it never comes.
+    """
+
+    async def begin(self, conversation_id: str, opening: Opening) -> None: ...
+
+    async def add(self, response_id: str, message: Message) -> None:
+        """Keep a complete message of an open response; it replaces what the response has grown by."""
+        ...
+
+    def grow(self, response_id: str, event: TextDelta | ReasoningDelta | UsageChanged) -> None:
+        """Take note of what an open response grows by. It is written soon, and nobody waits for it."""
+        ...
+
+    async def finish(self, conversation_id: str, response: Response) -> None:
+        """Keep a response for good: when this returns, no crash loses it."""
+        ...
+
+    async def load(self, conversation_id: str) -> ConversationRecord | None:
+        """A conversation, if it is kept. A response that never came to its end has the finish reason `error`."""
+        ...
+
+    async def list(self) -> Sequence[Summary]:
+        """All conversations, the newest first."""
+        ...
+
+    async def retitle(self, conversation_id: str, title: str) -> bool:
+        """Give a conversation another title; false when it is not kept."""
+        ...
+
+    async def delete(self, conversation_id: str) -> bool:
+        """Forget a conversation; false when it is not kept."""
+        ...
+
+    async def close(self) -> None: ...

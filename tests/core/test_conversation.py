@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from itertools import count
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,11 +14,15 @@ from hypothesis import strategies as st
 from ollm_lsp.core.conversation import Conversation, Conversations, Response
 from ollm_lsp.core.errors import Busy, ConversationNotFound
 from ollm_lsp.core.events import FinishReason
+from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import FREE, Usage
 from tests.core.values import messages_of, patient
+
+if TYPE_CHECKING:
+    from ollm_lsp.core.record import ConversationRecord
 
 MODEL = ModelId("p", "m")
 
@@ -147,21 +153,87 @@ def test_another_conversation_may_answer_at_the_same_time() -> None:
                 raise AssertionError("a second chat in one conversation")
 
 
-def test_conversations_are_found_again_by_their_id() -> None:
-    numbers = count()
+async def test_conversations_are_found_again_by_their_id() -> None:
+    numbers, store = count(), MemoryStore(count().__next__)
     conversations = Conversations(lambda: f"id-{next(numbers)}")
-    first, second = conversations.open(None), conversations.open(None)
+    first, second = await conversations.open(None, store), await conversations.open(None, store)
     assert (first.id, second.id) == ("id-0", "id-1")
-    assert conversations.open("id-0") is first
-    assert conversations.open("id-1") is second
+    assert await conversations.open("id-0", store) is first
+    assert await conversations.open("id-1", store) is second
 
 
-def test_an_unknown_conversation_is_an_error_that_says_what_to_do() -> None:
+async def test_an_unknown_conversation_is_an_error_that_says_what_to_do() -> None:
     conversations = Conversations(lambda: "id")
     with pytest.raises(ConversationNotFound, match="no conversation nowhere") as refused:
-        conversations.open("nowhere")
+        await conversations.open("nowhere", MemoryStore(count().__next__))
     assert "conversationId" in refused.value.remedy
     assert refused.value.__cause__ is None
+
+
+@pytest.mark.prop("eng-3")
+@patient
+@given(trees())
+async def test_a_conversation_of_the_store_has_all_its_histories(tree: list[tuple[int | None, bool]]) -> None:
+    store, known = MemoryStore(count().__next__), Conversation("c")
+    for number, (parent, answered) in enumerate(tree):
+        known.append(response(number, parent, answered=answered))
+        await store.finish("c", response(number, parent, answered=answered))
+    opened = await Conversations(lambda: "id").open("c", store)
+    assert opened.head == known.head
+    for number in range(len(tree)):
+        assert opened.get(str(number)) == known.get(str(number))
+        assert opened.history(str(number), MODEL) == known.history(str(number), MODEL)
+
+
+@pytest.mark.prop("eng-3")
+async def test_a_response_that_another_server_kept_can_be_gone_on_from() -> None:
+    store, conversations = MemoryStore(count().__next__), Conversations(lambda: "c")
+    conversation = await conversations.open(None, store)
+    for number, parent in ((0, None), (1, 0)):
+        await store.finish("c", response(number, parent))
+    conversation.append(response(0, None))
+    assert await conversations.open("c", store) is conversation
+    assert conversation.get("1") is None
+    assert await conversations.open("c", store, "1") is conversation
+    assert [message.text for message in conversation.history("1", MODEL)][2:] == ["question 1", "answer 1"]
+
+
+@pytest.mark.prop("eng-3")
+async def test_a_response_whose_parent_was_not_kept_begins_anew() -> None:
+    store = MemoryStore(count().__next__)
+    for number, parent in ((1, 0), (2, 1), (3, 3)):
+        await store.finish("c", response(number, parent))
+    conversation = await Conversations(lambda: "id").open("c", store)
+    assert [message.text for message in conversation.history("2", MODEL)][::2] == ["question 1", "question 2"]
+    assert [message.text for message in conversation.history("3", MODEL)][::2] == ["question 3"]
+
+
+async def test_a_conversation_that_two_ask_for_at_once_is_one() -> None:
+    opened = asyncio.Event()
+
+    class SlowStore(MemoryStore):
+        async def load(self, conversation_id: str) -> ConversationRecord | None:
+            await opened.wait()
+            return await super().load(conversation_id)
+
+    store, conversations = SlowStore(count().__next__), Conversations(lambda: "id")
+    await store.finish("c", response(0, None))
+    both = [asyncio.ensure_future(conversations.open("c", store)) for _ in range(2)]
+    await asyncio.sleep(0)
+    opened.set()
+    first, second = await asyncio.gather(*both)
+    assert first is second
+    assert first.head == "0"
+
+
+async def test_a_forgotten_conversation_is_not_found() -> None:
+    conversations, store = Conversations(lambda: "id"), MemoryStore(count().__next__)
+    conversation = conversations.new()
+    assert conversations.get("id") is conversation
+    assert conversations.forget("id")
+    assert not conversations.forget("id")
+    with pytest.raises(ConversationNotFound):
+        await conversations.open("id", store)
 
 
 @pytest.mark.prop("eng-3")
