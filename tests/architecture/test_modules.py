@@ -97,6 +97,7 @@ WRITERS = {
     "checkup.py",  # tries whether the state directory can be written
     "providers/model_file.py",  # keeps the fetched model there
     "providers/model_process.py",  # and the log of its process
+    "store/database.py",  # keeps the conversations there
     "terminal/screen.py",  # sends what nobody reads to the null device
 }
 
