@@ -93,6 +93,8 @@ class _Step:
 
     def chat(self, settings: ChatSettings, options: ChatOptions) -> ChatSettings:
         given = options.model_fields_set
+        if "keep_conversations" in given and options.keep_conversations > settings.keep_conversations:
+            self._refuse("chat.keepConversations", "It can only be switched off here.")
         if "tools" in given and options.tools and not settings.tools:
             self._refuse("chat.tools", "It can only be switched off here.")
         max_turns, tool_timeout = settings.max_turns, settings.tool_timeout
@@ -110,6 +112,7 @@ class _Step:
             max_turns=max_turns,
             tool_timeout=tool_timeout,
             tools=settings.tools and options.tools,
+            keep_conversations=settings.keep_conversations and options.keep_conversations,
         )
 
     def context(self, settings: ContextSettings, options: ContextOptions) -> ContextSettings:

@@ -50,6 +50,8 @@ class ChatOptions(Section):
     only be lowered."""
     tools: bool = Field(default=_CHAT.tools, json_schema_extra=ANYWHERE)
     """Let the model call tools. The editor and the workspace can only switch them off."""
+    keep_conversations: bool = Field(default=_CHAT.keep_conversations, json_schema_extra=ANYWHERE)
+    """Keep conversations in the state directory. The editor and the workspace can only switch it off."""
 
 
 class ContextOptions(Section):

@@ -83,7 +83,7 @@ def _of_user(layer: Layer, *, embedded_available: bool) -> tuple[Settings, list[
 
 
 def _chat(options: ChatOptions) -> ChatSettings:
-    return ChatSettings(options.system_prompt, options.max_turns, options.tool_timeout, options.tools)
+    return ChatSettings(**options.model_dump())
 
 
 def _exclude(options: Options, problems: list[Problem]) -> tuple[str, ...]:

@@ -93,6 +93,7 @@ class ChatSettings:
     max_turns: int = 10
     tool_timeout: float = 60.0
     tools: bool = True
+    keep_conversations: bool = True
 
 
 @dataclass(frozen=True, slots=True)

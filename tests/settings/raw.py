@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 KEYS = [
     "model", "providers", "timeouts", "chat", "context", "type", "baseUrl", "apiKey", "allowInsecure", "keepAlive",
     "modelPath", "contextWindow", "threads", "idleTimeout", "think", "maxRetries", "maxTokens", "headers", "extra",
-    "connect", "firstToken", "idle", "total", "systemPrompt", "openBuffers", "exclude", "ollama", "openai", "embedded",
+    "connect", "firstToken", "idle", "total", "systemPrompt", "keepConversations", "openBuffers", "exclude", "ollama", "openai", "embedded",
     "vllm", "a:b", "base_url", "kraken", "X-Team", "Authorization", "top_k", "stream", "",
 ]  # fmt: skip
 VALUES: list[Any] = [
@@ -68,6 +68,7 @@ _chat: dict[str, Anything] = {
     "maxTurns": st.one_of(st.integers(1, 20), scalars),
     "toolTimeout": st.one_of(st.floats(1, 100), scalars),
     "tools": st.one_of(st.booleans(), scalars),
+    "keepConversations": st.one_of(st.booleans(), scalars),
 }
 _sections: dict[str, Anything] = {
     "model": scalars,

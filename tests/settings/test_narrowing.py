@@ -56,6 +56,7 @@ def test_no_layer_widens_what_the_user_allowed(user: object, editor: object, wor
         allowed = own(base)
         settings = narrowed(editor, workspace, user=base).settings
         assert settings.providers == allowed.providers
+        assert settings.chat.keep_conversations <= allowed.chat.keep_conversations
         assert settings.context.open_buffers <= allowed.context.open_buffers
         assert set(settings.context.exclude) >= set(allowed.context.exclude)
         assert settings.chat.max_turns <= allowed.chat.max_turns
@@ -152,6 +153,16 @@ def test_repeating_the_users_own_choice_is_no_problem() -> None:
     assert narrowed(repeated, user=user) == Resolution(own(user))
 
 
+@pytest.mark.parametrize(("own_choice", "layer"), [(True, True), (True, False), (False, True), (False, False)])
+def test_keeping_conversations_can_only_be_switched_off(own_choice: bool, layer: bool) -> None:
+    user = OWN | {"chat": {"keepConversations": own_choice}}
+    resolution = narrowed({"chat": {"keepConversations": layer}}, user=user)
+    assert resolution.settings.chat.keep_conversations is (own_choice and layer)
+    refused = ["chat.keepConversations"] if layer and not own_choice else []
+    assert [problem.key for problem in resolution.problems] == refused
+    assert narrowed({"chat": {"systemPrompt": "x"}}, user=user).problems == ()
+
+
 def test_the_context_can_be_made_smaller() -> None:
     context = narrowed(
         {"context": {"openBuffers": False, "maxTokens": 10, "exclude": ["*.b", "*.own"]}}
@@ -212,6 +223,7 @@ def test_the_options_that_count_anywhere_are_exactly_those_that_narrowing_knows(
         "chat.maxTurns",
         "chat.toolTimeout",
         "chat.tools",
+        "chat.keepConversations",
         "context.openBuffers",
         "context.maxTokens",
         "context.exclude",

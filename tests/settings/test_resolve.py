@@ -122,7 +122,13 @@ def test_every_option_arrives_in_the_settings() -> None:
                     "idleTimeout": 60,
                 },
             },
-            "chat": {"systemPrompt": "Be brief.", "maxTurns": 20, "toolTimeout": 5, "tools": False},
+            "chat": {
+                "systemPrompt": "Be brief.",
+                "maxTurns": 20,
+                "toolTimeout": 5,
+                "tools": False,
+                "keepConversations": False,
+            },
             "context": {"openBuffers": False, "maxTokens": 1000, "exclude": ["*.pem"]},
         }
     )
@@ -163,7 +169,9 @@ def test_every_option_arrives_in_the_settings() -> None:
         ),
         "own": EmbeddedSettings("own", Path("/models/a.gguf"), 4096, 3, 60, common),
     }
-    assert settings.chat == ChatSettings("Be brief.", max_turns=20, tool_timeout=5, tools=False)
+    assert settings.chat == ChatSettings(
+        "Be brief.", max_turns=20, tool_timeout=5, tools=False, keep_conversations=False
+    )
     assert settings.context.open_buffers is False
     assert settings.context.max_tokens == 1000
     assert settings.context.exclude == ("*.pem",)
