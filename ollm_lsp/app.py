@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import importlib.util
 import os
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.ports import Provider, ResponseStore
     from ollm_lsp.providers.registry import Registry
     from ollm_lsp.settings.layers import Resolution
     from ollm_lsp.settings.source import SettingsSource
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class App:
-    """Settings and providers, each made on first use."""
+    """Settings, providers and the store, each made on first use."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self._environ = os.environ if environ is None else environ
@@ -76,9 +77,33 @@ class App:
         async with self.registry.lease(name) as provider:
             yield provider
 
+    async def store(self, *, is_kept: bool) -> ResponseStore:
+        if not is_kept:
+            return self._memory
+        if "_kept" not in self.__dict__:
+            # In a thread: others shall not wait while SQLite is loaded.
+            await asyncio.to_thread(importlib.import_module, "ollm_lsp.store.response_store")
+        return self._kept
+
+    @cached_property
+    def _kept(self) -> ResponseStore:
+        from ollm_lsp.store.response_store import SqliteStore
+
+        return SqliteStore(self.state / "conversations.db")
+
+    @cached_property
+    def _memory(self) -> ResponseStore:
+        from time import time
+
+        from ollm_lsp.core.memory_store import MemoryStore
+
+        return MemoryStore(time)
+
     async def close(self) -> None:
         if "registry" in self.__dict__:
             await self.registry.close()
+        if "_kept" in self.__dict__:
+            await self._kept.close()
 
 
 def serve() -> int:

@@ -16,6 +16,10 @@ VERSION = 1
 """Of the custom part of the protocol, announced as `experimental.ollm.version`."""
 
 CHAT_SEND = "ollm/chat/send"
+CHAT_LIST = "ollm/chat/list"
+CHAT_GET = "ollm/chat/get"
+CHAT_RENAME = "ollm/chat/rename"
+CHAT_DELETE = "ollm/chat/delete"
 MODELS_LIST = "ollm/models/list"
 MODELS_PULL = "ollm/models/pull"
 MODELS_SHOW = "ollm/models/show"
@@ -191,6 +195,24 @@ class ChatSendParams:
     context: ChatContext | None = None
     work_done_token: Token | None = None
     partial_result_token: Token | None = None
+
+
+@frozen
+class ConversationParams:
+    """Which conversation is meant."""
+
+    conversation_id: str
+    work_done_token: Token | None = None
+    partial_result_token: Token | None = None
+
+
+@frozen
+class ChatRenameParams:
+    """Another title for a conversation."""
+
+    conversation_id: str
+    title: str = field(validator=_not_blank)
+    work_done_token: Token | None = None
 
 
 @frozen

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ollm_lsp.core.conversation import Conversations
-    from ollm_lsp.core.ports import Provider, Tool
+    from ollm_lsp.core.events import Warned
+    from ollm_lsp.core.ports import Provider, ResponseStore, Sink, Tool
     from ollm_lsp.lsp.protocol import Token
     from ollm_lsp.lsp.rpc import Rpc
     from ollm_lsp.lsp.stdio import Writer
@@ -38,6 +39,10 @@ class Services(Protocol):
         ...
 
     def provider(self, name: str) -> AbstractAsyncContextManager[Provider]: ...
+
+    async def store(self, *, is_kept: bool) -> ResponseStore:
+        """Where conversations are kept, or, if they are not, where they are until the process ends."""
+        ...
 
     async def close(self) -> None: ...
 
@@ -83,6 +88,7 @@ class Session:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._conversations: Conversations | None = None
         self._told: tuple[Problem, ...] = ()
+        self._store_warning: Warned | None = None
         self._status: dict[str, Any] = {}
 
     @property
@@ -105,6 +111,17 @@ class Session:
                 self.rpc.notify("window/showMessage", {"type": 2, "message": f"ollm: {problem}"})
         self._told = resolution.problems
         return resolution
+
+    async def store(self) -> ResponseStore:
+        """Where conversations are kept, if the settings say so."""
+        settings = (await self.settings()).settings
+        return await self.services.store(is_kept=settings.chat.keep_conversations)
+
+    def warn_of_store(self, warning: Warned, sink: Sink) -> None:
+        """Tell in a chat that it is not kept; once, as long as it is for the same reason."""
+        if warning != self._store_warning:
+            self._store_warning = warning
+            sink.emit(warning)
 
     @contextmanager
     def work(self, token: Token | None) -> Generator[tuple[WorkDone, Work]]:

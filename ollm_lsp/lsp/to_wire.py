@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, assert_never
 
 from pygls.exceptions import JsonRpcException
@@ -19,13 +20,17 @@ from ollm_lsp.core.events import (
     UsageChanged,
     Warned,
 )
+from ollm_lsp.core.messages import Image, Reasoning, Text
+from ollm_lsp.core.tool import ToolCall, ToolResult
 from ollm_lsp.lsp.rpc import REQUEST_FAILED
 from ollm_lsp.settings.secrets import redactor
 
 if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.errors import OllmError
+    from ollm_lsp.core.messages import Part
     from ollm_lsp.core.model import ModelDetails, ModelId, ModelInfo
+    from ollm_lsp.core.record import ConversationRecord, ResponseRecord, Summary
     from ollm_lsp.core.tool import Location
     from ollm_lsp.core.usage import Cost, Usage
 
@@ -116,6 +121,69 @@ def chat_result(conversation_id: str, response: Response, duration: float) -> di
         **cost(response.cost),
         "durationMs": round(duration * 1000),
     }
+
+
+def summary(value: Summary) -> dict[str, Any]:
+    """One line of `ollm/chat/list`."""
+    return {
+        "id": value.id,
+        "title": value.title,
+        "created": time(value.created),
+        "updated": time(value.updated),
+        "model": str(value.model),
+        **cost(value.cost),
+        "responses": value.responses,
+    }
+
+
+def conversation(record: ConversationRecord) -> dict[str, Any]:
+    """The answer to `ollm/chat/get`."""
+    return {
+        "id": record.id,
+        "title": record.title,
+        "created": time(record.created),
+        "updated": time(record.updated),
+        "responses": [_response(kept) for kept in record.responses],
+    }
+
+
+def _response(record: ResponseRecord) -> dict[str, Any]:
+    response = record.response
+    items = (_item(part) for message in response.output for part in message.parts)
+    shown = {
+        "id": response.id,
+        "parentId": response.parent_id,
+        "model": str(response.model),
+        "text": "".join(message.text for message in response.input),
+        "items": [item for item in items if item is not None],
+        "finishReason": response.finish_reason.value,
+        "usage": usage(response.usage),
+        **cost(response.cost),
+        "began": time(record.began),
+    }
+    return shown if record.ended is None else {**shown, "ended": time(record.ended)}
+
+
+def _item(part: Part) -> dict[str, Any] | None:
+    """A part of a kept answer, as the client shows it; nothing for what only the provider can read."""
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Reasoning(text):
+            return {"type": "reasoning", "text": text} if text else None
+        case ToolCall(call_id, name, arguments):
+            return {"type": "toolCall", "id": call_id, "name": name, "arguments": arguments}
+        case ToolResult(call_id, name, text, is_error):
+            return {"type": "toolResult", "id": call_id, "name": name, "text": text, "isError": is_error}
+        case Image():
+            return None
+        case _:
+            assert_never(part)
+
+
+def time(seconds: float) -> str:
+    """A time as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def model(info: ModelInfo, default: ModelId) -> dict[str, Any]:

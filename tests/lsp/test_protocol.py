@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,10 +27,11 @@ from ollm_lsp.core.events import (
     UsageChanged,
     Warned,
 )
-from ollm_lsp.core.messages import Message, Role, Text
+from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
+from ollm_lsp.core.record import ConversationRecord, ResponseRecord, Summary
 from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolStatus
-from ollm_lsp.core.usage import FREE, Usage
+from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Usage
 from ollm_lsp.lsp import from_wire, protocol, to_wire
 from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
 from ollm_lsp.settings.secrets import redactor
@@ -111,7 +113,9 @@ def test_every_event_becomes_its_sample() -> None:
 def test_every_sample_of_params_is_understood_without_loss(method: str) -> None:
     kind = IN_TASKS[method][0]
     params = from_wire.structure(SAMPLES["params"][method], kind)
-    given = {re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key) for key in SAMPLES["params"][method]}
+    given: set[str] = {
+        re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key) for key in SAMPLES["params"][method]
+    }
     defaults = {field.name for field in attrs.fields(kind) if getattr(params, field.name) == field.default}
     assert given <= {field.name for field in attrs.fields(kind)} - defaults
     for key in SAMPLES["params"][method]:
@@ -132,11 +136,32 @@ def test_a_tool_call_without_a_result_or_a_line_has_no_such_field() -> None:
     assert "result" not in value
 
 
+def conversation_record() -> ConversationRecord:
+    call = ToolCall("call_0", "read_file", {"path": "app.py"}, "mark")
+    thoughts = (Reasoning("I have to look.", "mark"), Reasoning("", "mark", is_redacted=True))
+    output = (
+        Message(Role.ASSISTANT, (*thoughts, call)),
+        Message(Role.TOOL, (ToolResult("call_0", "read_file", "a + b"),)),
+        Message(Role.ASSISTANT, (Text("It adds two numbers."),)),
+    )
+    began = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+    question = "What does this function do?"
+    asked, why = Message.user(question, Image("image/png", b"x")), Message.user("And why?")
+    first = Response("f00d", None, MODEL, (asked,), output, Usage(120, 6), FREE, FinishReason.STOP)
+    second = Response("beef", "f00d", MODEL, (why,), (), Usage(), UNKNOWN_COST, FinishReason.ERROR)
+    records = (ResponseRecord(first, began, began + 1.5), ResponseRecord(second, began + 1.5, None))
+    return ConversationRecord("c0ffee", question, began, began + 1.5, records)
+
+
 def test_results_become_their_samples() -> None:
     output = (Message(Role.ASSISTANT, (Text("It adds two numbers."),)),)
     asked = (Message.user("What does this function do?"),)
     response = Response("f00d", None, MODEL, asked, output, Usage(120, 6), FREE, FinishReason.STOP)
     assert to_wire.chat_result("c0ffee", response, 0.84) == SAMPLES["results"]["ollm/chat/send"]
+    record = conversation_record()
+    assert to_wire.conversation(record) == SAMPLES["results"]["ollm/chat/get"]
+    summary = Summary(record.id, record.title, record.created, record.updated, MODEL, FREE, len(record.responses))
+    assert {"conversations": [to_wire.summary(summary)]} == SAMPLES["results"]["ollm/chat/list"]
     info = ModelInfo(MODEL, Capabilities(tools=True, context_window=32768), 4683087332)
     assert [to_wire.model(info, MODEL)] == SAMPLES["results"]["ollm/models/list"]["models"]
     shown = SAMPLES["results"]["ollm/models/show"]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 KEYS = [
     "model", "providers", "timeouts", "chat", "context", "type", "baseUrl", "apiKey", "allowInsecure", "keepAlive",
     "modelPath", "contextWindow", "threads", "idleTimeout", "think", "maxRetries", "maxTokens", "headers", "extra",
-    "connect", "firstToken", "idle", "total", "systemPrompt", "keepConversations", "openBuffers", "exclude", "ollama", "openai", "embedded",
+    "connect", "firstToken", "idle", "total", "systemPrompt", "openBuffers", "exclude", "ollama", "openai", "embedded",
+    "keepConversations",
     "vllm", "a:b", "base_url", "kraken", "X-Team", "Authorization", "top_k", "stream", "",
 ]  # fmt: skip
 VALUES: list[Any] = [

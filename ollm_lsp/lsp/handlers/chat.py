@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.chat import Chat, ending
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.recording import StoreRecording
 from ollm_lsp.core.toolbox import Toolbox
 from ollm_lsp.lsp import to_wire
 from ollm_lsp.lsp.chat_progress import ChatProgress
@@ -18,7 +19,6 @@ from ollm_lsp.lsp.sink import EventSink
 
 if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Conversation, Response
-    from ollm_lsp.core.ports import Sink
     from ollm_lsp.lsp.protocol import ChatSendParams
     from ollm_lsp.lsp.session import Session
 
@@ -33,10 +33,14 @@ async def send(session: Session, params: ChatSendParams) -> dict[str, Any]:
         sink = EventSink(session.rpc, session.writer, params.partial_result_token, progress.observe)
         try:
             async with ending(sink) as end:
-                conversation = session.conversations.open(params.conversation_id)
+                store = await session.store()
+                conversation = await session.conversations.open(params.conversation_id, store, params.parent_id)
                 with conversation.answering():
                     work_done.begin("Answering")
-                    response = await _answer(session, params, conversation, response_id, sink)
+                    recording = StoreRecording(
+                        store, conversation.id, sink, lambda warning: session.warn_of_store(warning, sink)
+                    )
+                    response = await _answer(session, params, conversation, response_id, recording)
                 end.reason = response.finish_reason
         except asyncio.CancelledError:
             # The cancel button stops the work, it does not withdraw the request: what came so far is the answer.
@@ -49,7 +53,7 @@ async def send(session: Session, params: ChatSendParams) -> dict[str, Any]:
 
 
 async def _answer(
-    session: Session, params: ChatSendParams, conversation: Conversation, response_id: str, sink: Sink
+    session: Session, params: ChatSendParams, conversation: Conversation, response_id: str, sink: StoreRecording
 ) -> Response:
     resolution = await session.settings()
     if resolution.broken is not None:
@@ -64,5 +68,5 @@ async def _answer(
         capabilities = await provider.capabilities(model.name)
         question = compose(params, history, session.documents, settings, capabilities, sink, toolbox.specs)
         session.tell_status(model=str(model), contextTokens=question.tokens, contextLimit=question.limit)
-        chat = Chat(provider, model, sink, toolbox=toolbox, max_turns=settings.chat.max_turns)
+        chat = Chat(provider, model, sink, toolbox=toolbox, max_turns=settings.chat.max_turns, recording=sink)
         return await chat.run(question, conversation, parent_id=parent_id, response_id=response_id)
