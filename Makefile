@@ -10,7 +10,7 @@ OLLAMA := .cache/ollama/bin/ollama
 LITELLM := .cache/litellm/bin/litellm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ollama test-wire lint format bench properties settings-docs constraints clean
+.PHONY: help demo test test-ollama test-wire test-kill lint format bench properties settings-docs constraints clean
 
 help: ## show this
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -53,6 +53,9 @@ $(LITELLM):
 	@echo "Installing LiteLLM into .cache/litellm …"
 	@rm -rf .cache/litellm && $(PYTHON) -m venv .cache/litellm
 	@.cache/litellm/bin/python -m pip --disable-pip-version-check install -q 'litellm[proxy]==1.106.2'
+
+test-kill: $(DEV) ## kill the server and other writers 200 times at random moments
+	@OLLM_KILLS=$(or $(KILLS),200) $(BIN)/python -m pytest -q tests/store/test_kill.py tests/e2e/test_kill.py
 
 lint: $(DEV) ## check formatting, lint rules, types and the layers
 	@$(BIN)/ruff format --check

@@ -37,6 +37,7 @@ class Editor:
         self.responses: list[dict[str, Any]] = []
         self.answer: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._waiting: dict[Any, asyncio.Future[Any]] = {}
+        self._is_killed = False
         self._changed = asyncio.Condition()
         self._next_id = 0
         self._reading = asyncio.ensure_future(self._read())
@@ -94,12 +95,29 @@ class Editor:
         await self._reading
         return status
 
+    async def kill(self) -> None:
+        """End the server without a warning; the last thing it said may be half a message."""
+        self._is_killed = True
+        self.process.kill()
+        await self.wait()
+
     async def close(self) -> None:
         if self.process.stdin is not None:
             self.process.stdin.close()
         await self.wait()
 
     async def _read(self) -> None:
+        try:
+            await self._read_messages()
+        except (asyncio.IncompleteReadError, ValueError):
+            if not self._is_killed:
+                raise
+        for future in self._waiting.values():
+            future.cancel()
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _read_messages(self) -> None:
         stdout = self.process.stdout
         assert stdout is not None
         while header := await stdout.readline():
@@ -112,10 +130,6 @@ class Editor:
             self._take(json.loads(await stdout.readexactly(length)))
             async with self._changed:
                 self._changed.notify_all()
-        for future in self._waiting.values():
-            future.cancel()
-        async with self._changed:
-            self._changed.notify_all()
 
     def _take(self, message: dict[str, Any]) -> None:
         method = message.get("method")
