@@ -54,6 +54,10 @@ def _parser() -> ArgumentParser:
     chat.add_argument("files", nargs="*", metavar="FILE", help="opened as buffers, so that the model sees them")
     chat.add_argument("-p", "--prompt", help="ask this and leave; without it, ask as often as you like")
     chat.add_argument("--model", metavar="PROVIDER:NAME", help="another model than the settings name")
+    chat.add_argument(
+        "--resume", nargs="?", const="", metavar="ID", help="go on with a conversation: the newest, or that of the id"
+    )
+    chat.add_argument("--list", action="store_true", dest="is_list", help="list the conversations and leave")
     chat.set_defaults(run=_chat)
 
     doctor = commands.add_parser("doctor", help="check settings, providers and the model; every trouble has a remedy")
@@ -97,9 +101,13 @@ def _serve(_options: Namespace | None) -> int:
 def _chat(options: Namespace) -> int:
     import asyncio
 
+    if options.is_list:
+        from ollm_lsp.terminal.conversations import list_conversations
+
+        return asyncio.run(list_conversations())
     from ollm_lsp.terminal.chat import chat
 
-    return asyncio.run(chat(options.files, options.prompt, options.model))
+    return asyncio.run(chat(options.files, options.prompt, options.model, resume=options.resume))
 
 
 def _doctor(options: Namespace) -> int:

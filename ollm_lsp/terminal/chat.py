@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.terminal.answer import Answer
 from ollm_lsp.terminal.buffers import read_buffers
+from ollm_lsp.terminal.clean import clean_line
 from ollm_lsp.terminal.client import SERVER_COMMAND
 from ollm_lsp.terminal.command import Exit, connection, run_command
+from ollm_lsp.terminal.conversations import SHORT_ID, find, last_exchange
 from ollm_lsp.terminal.errors import RequestFailed
 from ollm_lsp.terminal.interrupts import Interrupted
 from ollm_lsp.terminal.line_reader import line_reader
@@ -38,8 +40,13 @@ async def chat(
     prompt: str | None,
     model: str | None,
     server_command: Sequence[str] = SERVER_COMMAND,
+    *,
+    resume: str | None = None,
 ) -> int:
-    """Answer the prompt, that on stdin, or one question after the other; the result is the exit status."""
+    """Answer the prompt, that on stdin, or one question after the other; the result is the exit status.
+
+    `resume` is the beginning of a kept conversation's id, or empty for the newest one.
+    """
     screen = Screen.of_process()
 
     async def work(interrupts: Interrupts) -> Exit:
@@ -52,6 +59,8 @@ async def chat(
             return Exit.UNUSABLE
         async with connection(server_command, screen, interrupts) as client:
             conversation = _Conversation(client, screen, interrupts, buffers, model)
+            if resume is not None and not await conversation.resume(resume, is_recalled=question is None):
+                return Exit.FAILED
             return await (_interact(conversation) if question is None else conversation.ask(question))
 
     return await run_command(screen, work)
@@ -102,6 +111,19 @@ class _Conversation:
         self._numbers = itertools.count(1)
         for buffer in buffers:
             client.notify("textDocument/didOpen", {"textDocument": buffer.item})
+
+    async def resume(self, wanted: str, *, is_recalled: bool) -> bool:
+        """Go on with a kept conversation, and recall how it ended; false when there is no such one."""
+        found = await self.interrupts.run(find(self._client, wanted))
+        if found is None:
+            none = f"No one conversation has an id that begins with {wanted}." if wanted else "There is none to resume."
+            self.screen.error(none, "`ollm-lsp chat --list` lists them.")
+            return False
+        self._id = found.text("id")
+        self.screen.note(f"going on with: {clean_line(found.text('title'))} ({self._id[:SHORT_ID]})")
+        if is_recalled and (last := await self.interrupts.run(last_exchange(self._client, self._id))):
+            self.screen.note(last)
+        return True
 
     def start_anew(self) -> None:
         self._id = None

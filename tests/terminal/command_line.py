@@ -7,8 +7,10 @@ import json
 import sys
 
 from ollm_lsp.terminal.chat import chat
+from ollm_lsp.terminal.conversations import list_conversations
 from ollm_lsp.terminal.models import delete, list_models, pull, show
 
 if __name__ == "__main__":
-    command = {"chat": chat, "models": list_models, "pull": pull, "show": show, "delete": delete}[sys.argv[1]]
+    commands = {"chat": chat, "models": list_models, "pull": pull, "show": show, "delete": delete}
+    command = (commands | {"list": list_conversations})[sys.argv[1]]
     sys.exit(asyncio.run(command(**json.loads(sys.argv[2]))))

@@ -77,6 +77,9 @@ class Runner:
     def at_terminal(self, name: str, arguments: dict[str, Any], **environ: str) -> AtTerminal:
         return AtTerminal(_command(name, arguments), self.folder, environ)
 
+    def resume_at_terminal(self, server: list[str]) -> AtTerminal:
+        return AtTerminal(_command("chat", {**_chat_arguments(server, prompt=None), "resume": ""}), self.folder, {})
+
     def chat_in_shell(self, server: list[str], script: str) -> AtTerminal:
         """An interactive chat started by a shell script at a terminal, as `"$@"`."""
         command = _command("chat", _chat_arguments(server, prompt=None))

@@ -2,8 +2,8 @@
 
 SCENARIO is a JSON file with `answers`, one list of steps for each `ollm/chat/send`, `models`, the answer to
 `ollm/models/list`, `replies`, the answers to other requests by method, and `pull`, the values of its work-done progress
-before the reply; without a reply it waits for `$/cancelRequest`. Every message that comes in is written to RECORD as a
-line of JSON. Steps:
+before the reply; without a reply it waits for `$/cancelRequest`; `kept` are the answers to `ollm/chat/list` and
+`ollm/chat/get`. Every message that comes in is written to RECORD as a line of JSON. Steps:
 
     text DELTA, event VALUE     a chat event on the partialResultToken
     work VALUE                  work-done progress on the workDoneToken
@@ -41,6 +41,7 @@ class FakeServer:
         self.models: dict[str, Any] = scenario.get("models", {})
         self.replies: dict[str, Any] = scenario.get("replies", {})
         self.pulling: list[Any] = scenario.get("pull", [])
+        self.kept: dict[str, Any] = scenario.get("kept", {})
         self.start = scenario.get("start", "fine")
         self.record = record
         self.conversations = 0
@@ -60,6 +61,8 @@ class FakeServer:
                     self.pull(message["id"], message["params"])
                 case str(method) if method in self.replies:
                     self.send({"id": message["id"], **self.replies[method]})
+                case "ollm/chat/list" | "ollm/chat/get" as method:
+                    self.send({"id": message["id"], **self.kept[method.rpartition("/")[2]]})
                 case "shutdown":
                     self.shut_down = True
                     self.send({"id": message["id"], "result": None})
@@ -87,7 +90,7 @@ class FakeServer:
         if known is None:
             self.conversations += 1
             known = f"c{self.conversations}"
-        elif known not in {f"c{old}" for old in range(1, self.conversations + 1)}:
+        elif not self.kept and known not in {f"c{old}" for old in range(1, self.conversations + 1)}:
             data = {"code": "conversation_not_found", "remedy": "Start a new one."}
             self.send({"id": number, "error": {"code": -32803, "message": "No such one.", "data": data}})
             return
