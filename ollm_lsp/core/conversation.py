@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import Busy, ConversationNotFound
 from ollm_lsp.core.messages import Reasoning
+from ollm_lsp.core.repair import repaired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -96,7 +97,8 @@ class Conversation:
             if step.answers or step.is_recap
             for message in (*step.input, *step.output)
         )
-        return tuple(message for message in messages if message is not None)
+        # A crash may have come between a tool call and its result.
+        return repaired([message for message in messages if message is not None])
 
     @contextmanager
     def answering(self) -> Generator[None]:

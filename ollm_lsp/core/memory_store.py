@@ -36,7 +36,7 @@ class MemoryStore:
     async def begin(self, conversation_id: str, opening: Opening) -> None:  # noqa: ARG002 (part of the contract)
         self._began[opening.id] = self._clock()
 
-    async def add(self, response_id: str, message: Message) -> None:
+    def add(self, response_id: str, message: Message) -> None:
         pass
 
     def grow(self, response_id: str, event: TextDelta | ReasoningDelta | UsageChanged) -> None:

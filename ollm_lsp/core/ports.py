@@ -135,12 +135,12 @@ class ResponseStore(Protocol):
 
     async def begin(self, conversation_id: str, opening: Opening) -> None: ...
 
-    async def add(self, response_id: str, message: Message) -> None:
-        """Keep a complete message of an open response; it replaces what the response has grown by."""
-        ...
-
     def grow(self, response_id: str, event: TextDelta | ReasoningDelta | UsageChanged) -> None:
         """Take note of what an open response grows by. It is written soon, and nobody waits for it."""
+        ...
+
+    def add(self, response_id: str, message: Message) -> None:
+        """Take note of a complete message of an open response, which replaces what it has grown by."""
         ...
 
     async def finish(self, conversation_id: str, response: Response) -> None:

@@ -27,8 +27,8 @@ class Recording(Protocol):
         """The model is about to be asked; the messages are the input that is kept."""
         ...
 
-    async def add(self, message: Message) -> None:
-        """A message of the output is complete, and more will follow."""
+    def add(self, message: Message) -> None:
+        """A message of the output is complete."""
         ...
 
     async def finish(self, response: Response) -> None:
@@ -44,7 +44,7 @@ class NoRecording:
     ) -> None:
         pass
 
-    async def add(self, message: Message) -> None:
+    def add(self, message: Message) -> None:
         pass
 
     async def finish(self, response: Response) -> None:
@@ -84,9 +84,9 @@ class StoreRecording:
         opening = Opening(response_id, parent_id, model, messages)
         self._is_open = await self._try(self._store.begin(self._conversation_id, opening))
 
-    async def add(self, message: Message) -> None:
+    def add(self, message: Message) -> None:
         if self._is_open:
-            self._is_open = await self._try(self._store.add(self._response_id, message))
+            self._store.add(self._response_id, message)
 
     async def finish(self, response: Response) -> None:
         self._is_open = False

@@ -15,6 +15,7 @@ from ollm_lsp.store.drafts import Drafts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from sqlite3 import Connection
 
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.events import ReasoningDelta, TextDelta, UsageChanged
@@ -44,15 +45,14 @@ class SqliteStore:
         work = partial(rows.begin, conversation_id=conversation_id, opening=opening, now=self._clock())
         await self._run(partial(self._database.write, work))
 
-    async def add(self, response_id: str, message: Message) -> None:
-        self._drafts.drop_text(response_id)
-        work = partial(rows.add, response_id=response_id, message=message)
-        await self._run(partial(self._database.write, work))
-
     def grow(self, response_id: str, event: TextDelta | ReasoningDelta | UsageChanged) -> None:
         self._drafts.add(response_id, event)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(DRAFT_INTERVAL, self.flush)
+
+    def add(self, response_id: str, message: Message) -> None:
+        self._drafts.drop_text(response_id)
+        self._hand_over(partial(rows.add, response_id=response_id, message=message))
 
     async def finish(self, conversation_id: str, response: Response) -> None:
         self._drafts.drop(response.id)
@@ -87,8 +87,11 @@ class SqliteStore:
         """Hand over what responses have grown by; it is done soon anyway."""
         self._timer = None
         if news := self._drafts.take():
-            # Nobody waits for it: if it fails, so will the next that somebody waits for.
-            self._thread.submit(self._database.write, partial(rows.grow, news=news))
+            self._hand_over(partial(rows.grow, news=news))
+
+    def _hand_over(self, work: Callable[[Connection], None]) -> None:
+        """Nobody waits for it: if it fails, so will the next that somebody waits for."""
+        self._thread.submit(self._database.write, work)
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, work))

@@ -17,9 +17,11 @@ from ollm_lsp.core.events import FinishReason
 from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.repair import repaired
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import FREE, Usage
-from tests.core.values import messages_of, patient
+from tests.core.values import messages, messages_of, patient
+from tests.support.history import assert_valid
 
 if TYPE_CHECKING:
     from ollm_lsp.core.record import ConversationRecord
@@ -103,7 +105,7 @@ def test_a_response_that_answers_nothing_is_left_out_together_with_its_question(
     kept = Response("r", None, MODEL, tuple(said), tuple(answers), Usage(), FREE, FinishReason.ERROR)
     conversation.append(kept)
     spoken = [part for message in answers for part in message.parts if not isinstance(part, Reasoning)]
-    assert conversation.history("r", MODEL) == ((*said, *answers) if spoken else ())
+    assert conversation.history("r", MODEL) == (repaired((*said, *answers)) if spoken else ())
     assert conversation.get("r") is kept
     assert kept.text == "".join(message.text for message in answers)
 
@@ -251,6 +253,19 @@ def test_what_another_model_signed_goes_to_nobody_else() -> None:
     conversation = Conversation("c")
     conversation.append(replace(response(1, None), output=(signed, only_a_mark)))
     asked = Message.user("question 1")
-    assert conversation.history("1", MODEL) == (asked, signed, only_a_mark)
+    assert conversation.history("1", MODEL) == repaired((asked, signed, only_a_mark))
     plain = Message(Role.ASSISTANT, (Reasoning("hm"), Text("I look."), ToolCall("1", "read", {})))
-    assert conversation.history("1", ModelId("p", "other")) == (asked, plain)
+    assert conversation.history("1", ModelId("p", "other")) == repaired((asked, plain))
+
+
+@pytest.mark.prop("eng-3")
+@pytest.mark.prop("core-8")
+@patient
+@given(st.lists(st.lists(messages, max_size=3), min_size=1, max_size=4))
+async def test_whatever_a_crash_left_in_the_store_the_history_is_a_valid_request(outputs: list[list[Message]]) -> None:
+    store = MemoryStore(count().__next__)
+    for number, output in enumerate(outputs):
+        spoken = tuple(message for message in output if message.role in {Role.ASSISTANT, Role.TOOL})
+        await store.finish("c", replace(response(number, number - 1 if number else None), output=spoken))
+    conversation = await Conversations(lambda: "id").open("c", store)
+    assert_valid(conversation.history(conversation.head, MODEL))

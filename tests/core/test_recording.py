@@ -50,8 +50,8 @@ class WatchedStore(MemoryStore):
         await self._hear("begin", opening)
         await super().begin(conversation_id, opening)
 
-    async def add(self, response_id: str, message: Message) -> None:
-        await self._hear(f"add to {response_id}", message)
+    def add(self, response_id: str, message: Message) -> None:
+        self.asked.append((f"add to {response_id}", message))
 
     def grow(self, response_id: str, event: TextDelta | ReasoningDelta | UsageChanged) -> None:
         self.asked.append((f"grow {response_id}", event))
@@ -168,19 +168,18 @@ async def test_a_store_that_fails_is_one_warning_and_the_chat_goes_on(fails: tup
 
 
 @pytest.mark.prop("eng-3")
-async def test_messages_are_added_until_the_store_fails() -> None:
+@pytest.mark.parametrize("fails", [(), ("begin",)])
+async def test_messages_are_added_to_a_response_that_is_open(fails: tuple[str, ...]) -> None:
     message = Message(Role.ASSISTANT, (Text("I look."),))
-    store, sink = WatchedStore(), RecordingSink()
+    store, sink = WatchedStore(*fails), RecordingSink()
     recording = StoreRecording(store, "c", sink)
+    recording.add(message)
     await recording.begin("r", None, MODEL, (ASKED,))
-    await recording.add(message)
-    store.fails = ("add to r",)
-    for _ in range(2):
-        await recording.add(message)
-    recording.emit(TextDelta("more"))
+    recording.add(message)
+    recording.emit(delta := TextDelta("more"))
     await recording.drain()
-    assert store.asked[1:] == [("add to r", message), ("add to r", message)]
-    assert [type(event) for event in sink.events] == [Warned, TextDelta]
+    assert store.asked[1:] == ([] if fails else [("add to r", message), ("grow r", delta)])
+    assert [type(event) for event in sink.events] == [*([Warned] if fails else []), TextDelta]
     assert sink.drains == 1
 
 
@@ -192,4 +191,4 @@ async def test_a_chat_needs_no_store() -> None:
     response = await running.run(question, conversation, parent_id=None, response_id="r")
     assert response.text == "a"
     assert isinstance(sink.events[0], Started)
-    await NoRecording().add(ASKED)
+    assert NoRecording().add(ASKED) is None

@@ -94,7 +94,7 @@ async def test_any_response_comes_back_as_it_was(tmp_path: Path, kept: Response,
         if is_begun:
             await store.begin("c", opening(kept))
             for message in kept.output:
-                await store.add("r", message)
+                store.add("r", message)
         await store.finish("c", kept)
         assert await only(store) == kept
         assert await store.delete("c")
@@ -182,7 +182,7 @@ async def test_a_response_that_never_ended_is_cut_short_and_keeps_its_words(tmp_
     async with stored(tmp_path) as store:
         await store.begin("c", opening(kept))
         store.grow("r", TextDelta("I look."))
-        await store.add("r", call)
+        store.add("r", call)
         store.grow("r", UsageChanged(Usage(7, 8), Cost(9), 0, None))
         for delta in (
             ReasoningDelta("Hm, "),
@@ -220,7 +220,7 @@ async def test_growth_is_written_soon_without_anybody_waiting(tmp_path: Path, mo
             await asyncio.sleep(0)
         assert (await only(store)).text == "some words "
         store.grow("gone", TextDelta("of a conversation that was deleted "))
-        await store.add("gone", answer("x"))
+        store.add("gone", answer("x"))
         await written(store)
         assert len(await store.list()) == 1
 
@@ -246,7 +246,7 @@ async def test_no_secret_is_in_the_file(tmp_path: Path) -> None:
             await written(store)
         assert "***" in (await only(store)).text
         assert KEY[:9].encode() not in everything_in(tmp_path)
-        await store.add("r", answer(KEY))
+        store.add("r", answer(KEY))
         await store.finish("c", kept)
         await store.retitle("c", KEY)
         assert KEY[:9].encode() not in everything_in(tmp_path)

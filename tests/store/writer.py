@@ -41,7 +41,7 @@ async def write(folder: Path, name: str) -> NoReturn:
         number += 1
         await store.begin("c", Opening(response.id, None, response.model, response.input))
         os.write(1, b"begun\n")
-        await store.add(response.id, response.output[0])
+        store.add(response.id, response.output[0])
         for delta in DELTAS:
             store.grow(response.id, TextDelta(delta))
         store.flush()
