@@ -118,7 +118,6 @@ class Chat:
         self._toolbox = toolbox or Toolbox()
         self._max_turns = max_turns
         self._recording = recording or NoRecording()
-        self._recorded = 0
         self._output: list[Message] = []
         self._usage = Usage()
         self._cost = FREE
@@ -155,17 +154,11 @@ class Chat:
     def _keep(self, message: Message) -> None:
         """A message is complete. Every one passes here, in its order."""
         self._output.append(message)
-
-    async def _record(self) -> None:
-        """Hand over what is complete, before anything else takes long."""
-        while self._recorded < len(self._output):
-            self._recorded += 1
-            await self._recording.add(self._output[self._recorded - 1])
+        self._recording.add(message)
 
     async def _answer(self, question: Question, response_id: str) -> FinishReason:
         """Turn by turn, until the model calls no more tools."""
         for number in range(1, self._max_turns + 1):
-            await self._record()
             request = self._request(question)
             self._sink.emit(TurnStarted(number))
             calls = Calls(self._toolbox, f"{response_id}.{number}", self._sink.emit)
@@ -206,7 +199,6 @@ class Chat:
         try:
             finish = await self._listen(question, request, calls)
             if calls and finish in _WANTS_TOOLS:
-                await self._record()
                 room = chars_left(self._tokens(question), question.limit, len(calls))
                 await calls.run(min(room, MAX_RESULT))
                 self._repetition.add(calls.outcomes)

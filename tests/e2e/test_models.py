@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ollm_lsp.core.ports import ManagesModels
-from ollm_lsp.providers.ollama import OllamaProvider
 from tests.e2e.test_command_line import run
 from tests.support.editor import Refused, editor, environment
 from tests.support.fake_ollama import FakeOllama, Model
@@ -18,9 +16,6 @@ if TYPE_CHECKING:
 
     from tests.support.editor import Editor
 
-pytestmark = pytest.mark.skipif(
-    not issubclass(OllamaProvider, ManagesModels), reason="Ollama's provider does not manage its models yet"
-)
 MODEL = Model("qwen3:4b", 40960, ("completion", "tools", "thinking"), size=2_500_000_000, family="qwen3")
 
 

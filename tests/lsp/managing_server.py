@@ -10,10 +10,12 @@ import asyncio
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import ModelNotFound, SettingsError
 from ollm_lsp.core.events import Activity
+from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
 from ollm_lsp.lsp.lazy_types import import_types
 from ollm_lsp.lsp.log import configure
@@ -25,7 +27,7 @@ from tests.support.scripted_provider import ScriptedProvider
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.ports import Provider, ResponseStore
 
 NAMES = ("keyless", "plain", "shop")
 
@@ -86,6 +88,9 @@ class FixedServices:
         if name == "keyless":
             raise SettingsError("The key is missing.", remedy="Set it.")
         yield self._shop if name == "shop" else ScriptedProvider(name=name)
+
+    async def store(self, *, is_kept: bool) -> ResponseStore:
+        return MemoryStore(time)
 
     async def close(self) -> None:
         """There is nothing to close."""
