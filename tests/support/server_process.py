@@ -58,6 +58,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
 def _answers(url: str) -> bool:
     try:
         return httpx.get(url, timeout=5, trust_env=False).is_success
@@ -89,8 +98,15 @@ def _process(
                 process.kill()
 
 
+def _stay(_number: int, _frame: object) -> None:
+    pass
+
+
 def main() -> int:
     """Run a command until it ends or our input does."""
+    # Ctrl-C and its like reach everybody at once. This one has still to end its child then.
+    for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(kind, _stay)
     child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
     while child.poll() is None:
         readable, _, _ = select([0], [], [], 0.1)

@@ -53,8 +53,8 @@ def tool_llama(model: Path) -> Generator[int]:
         yield port
 
 
-def serve(model: str, port: int) -> Any:
-    """The server; it lives as long as what is returned."""
+def _serve(model: str) -> tuple[Any, int]:
+    """The server, which lives as long as what is returned, and its port."""
     # Spinning OpenMP threads make a busy machine ten times slower; read when the library is loaded.
     os.environ["OMP_WAIT_POLICY"] = "passive"
     # Imported by name because the library has no types, and after the environment is set.
@@ -62,7 +62,7 @@ def serve(model: str, port: int) -> Any:
     params = llama.CommonParams()
     params.model.path = model
     params.model_alias = {NAME}
-    params.hostname, params.port = "127.0.0.1", port
+    params.hostname = "127.0.0.1"
     params.api_keys = [KEY]
     params.n_ctx, params.n_parallel, params.n_gpu_layers = CONTEXT, 1, 0
     # Between two batches the server looks whether its client is still there.
@@ -71,7 +71,14 @@ def serve(model: str, port: int) -> Any:
     # Also for clients, and proxies, that do not ask for it.
     params.sampling.temp = 0.0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    return llama.Server(params)
+    while True:
+        params.port = server_process.free_port()
+        try:
+            return llama.Server(params), params.port
+        except RuntimeError:
+            # Another program may take the free port before llama.cpp does.
+            if server_process.is_free(params.port):
+                raise
 
 
 def main() -> None:
@@ -79,9 +86,8 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "w")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
+    server, port = _serve(sys.argv[1])
     os.dup2(null, 2)
-    port = server_process.free_port()
-    server = serve(sys.argv[1], port)
     print(port, file=answer, flush=True)
     sys.stdin.buffer.read()
     del server
