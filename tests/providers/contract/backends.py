@@ -106,7 +106,6 @@ _EMBEDDED_CANNOT = {
     Need.MODEL_REFUSED: "there is only one embedded model",
     Need.TOOLS: "SmolLM2's own template knows no tools",
     Need.VISION: "SmolLM2 is blind",
-    Need.COUNT: "the embedded model does not count yet",
 }
 
 
