@@ -98,9 +98,7 @@ class EmbeddedProvider:
         """The tokens of a request; nothing before the model is up, which a count is not worth."""
         if self._running is None or not self._running.process.alive:
             return None
-        provider = self._running.provider
-        await provider.capabilities(request.model)
-        return await provider.count(request)
+        return await self._running.provider.count(request)
 
     def cost(self, model: str, usage: Usage) -> Cost:  # noqa: ARG002 (part of the contract)
         return FREE

@@ -62,6 +62,7 @@ class OpenAIProvider(HttpProvider):
 
     async def count(self, request: ChatRequest) -> int | None:
         """The tokens of a request, by the server's own tokenizer or by that of OpenAI's models."""
+        await self.capabilities(request.model)  # which tells whose server it is
         match self._makers.get(request.model):
             case "llamacpp":
                 return await self._count_by_llama_cpp(request)
