@@ -139,6 +139,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     is_newest = schema.check(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA fullfsync = ON")  # on macOS nothing less waits for the disk
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if not is_newest:

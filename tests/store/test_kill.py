@@ -30,6 +30,7 @@ def kept_of(lines: list[str]) -> set[str]:
 
 
 @pytest.mark.prop("eng-3")
+@pytest.mark.timeout(1800)
 async def test_whatever_was_kept_is_there_after_any_kill(tmp_path: Path) -> None:
     chance, kept = moments(1), set[str]()
     for number in range(max(1, KILLS // 2)):
