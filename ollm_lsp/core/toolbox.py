@@ -147,18 +147,19 @@ class _Run:
     def asking(self) -> Generator[None]:
         if self.is_over:
             raise asyncio.CancelledError  # a tool that was stopped must not ask for anything
-        self._wait_until(None)
+        self._limit_to(None)
         self.show(ToolStatus.AWAITING_PERMISSION)
         try:
             yield
         finally:
             if not self.is_over:
-                self._wait_until(asyncio.get_running_loop().time() + self._time_limit)
+                self._limit_to(self._time_limit)
                 self.show(ToolStatus.RUNNING)
 
-    def _wait_until(self, when: float | None) -> None:
+    def _limit_to(self, seconds: float | None) -> None:
+        """Give the tool that many seconds from now on. There is no clock here, but a time limit knows when it ends."""
         if self.limit is not None and not self.limit.expired():
-            self.limit.reschedule(when)
+            self.limit.reschedule(asyncio.timeout(seconds).when())
 
 
 def _shown(tool: Tool | None, call: ToolCall) -> tuple[str, tuple[Location, ...]]:
