@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -325,7 +326,7 @@ async def test_who_cancels_waits_for_the_tools_that_clean_up_and_for_no_other(mo
 
 
 @pytest.mark.prop("core-34")
-async def test_after_any_end_no_task_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_after_a_cancel_no_task_is_left() -> None:
     before, tool = asyncio.all_tasks(), FakeTool(does=forever)
     toolbox = Toolbox([tool])
     task = asyncio.create_task(toolbox.run_all(announced(toolbox, *[call()] * 5), Told()))
@@ -335,6 +336,28 @@ async def test_after_any_end_no_task_is_left(monkeypatch: pytest.MonkeyPatch) ->
         await task
     assert asyncio.all_tasks() == before
     assert tool.cancelled == tool.started
+
+
+@pytest.mark.prop("core-34")
+async def test_a_tool_that_fails_while_it_is_stopped_makes_nobody_complain() -> None:
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+
+    async def fail(arguments: JsonObject, run: ToolRun) -> object:
+        try:
+            return await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("while cleaning up") from None
+
+    tool = FakeTool(does=fail)
+    toolbox = Toolbox([tool])
+    task = asyncio.create_task(toolbox.run_all(announced(toolbox, call()), Told()))
+    await tool.running.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gc.collect()
+    assert complaints == []
 
 
 async def test_a_listener_that_fails_stops_the_other_tools() -> None:
