@@ -202,7 +202,7 @@ STATUSES: dict[str, tuple[int, Any, type[ProviderError], str]] = {
     "401 without a body": (401, b"", AuthenticationFailed, "Some Reason"),
     "403": (403, {"message": "No access to that model"}, AuthenticationFailed, "No access"),
     "404": (404, {"error": "model 'x' not found"}, ModelNotFound, "model 'x' not found"),
-    "404 as text": (404, b"404 page not found", ModelNotFound, "404 page not found"),
+    "404 as text": (404, b"404 page not found", MalformedAnswer, "404 page not found"),
     "408": (408, b"", TimedOut, "408"),
     "413": (413, b"", ContextOverflow, "413"),
     "422": (422, {"detail": [{"loc": ["body"], "msg": "field required"}]}, ServerFailed, "field required"),

@@ -265,6 +265,42 @@ REFUSALS: dict[str, tuple[int, Any, type[ProviderError], bool]] = {
         ModelNotFound,
         STAYS,
     ),
+    "OpenRouter, nobody serves the model": (
+        404,
+        {"error": {"message": "No endpoints found for x/y.", "code": 404}},
+        ModelNotFound,
+        STAYS,
+    ),
+    "OpenRouter, nobody serves it with tools": (
+        404,
+        {"error": {"message": "No endpoints found that support tool use.", "code": 404}},
+        Unsupported,
+        STAYS,
+    ),
+    "OpenRouter, privacy": (
+        404,
+        {"error": {"message": "No endpoints found matching your data policy (Paid model training).", "code": 404}},
+        AuthenticationFailed,
+        STAYS,
+    ),
+    "OpenAI, wrong path": (
+        404,
+        openai("Invalid URL (POST /v1/v1/chat/completions)", "invalid_request_error"),
+        MalformedAnswer,
+        STAYS,
+    ),
+    "Anthropic, wrong path": (404, anthropic("not_found_error", "Not Found"), MalformedAnswer, STAYS),
+    "Google, wrong path": (
+        404,
+        "<html><p>The requested URL <code>/models/x:streamGenerateContent</code> was not found.</html>",
+        MalformedAnswer,
+        STAYS,
+    ),
+    "Ollama, wrong path": (404, "404 page not found", MalformedAnswer, STAYS),
+    "llama.cpp, wrong path": (404, llama_cpp(404, "not_found_error", "File Not Found"), MalformedAnswer, STAYS),
+    "FastAPI, wrong path": (404, {"detail": "Not Found"}, MalformedAnswer, STAYS),
+    "Express, wrong path": (404, "Cannot POST /v1beta/models/x:streamGenerateContent", MalformedAnswer, STAYS),
+    "nothing but 404": (404, "", MalformedAnswer, STAYS),
     "FastAPI, a list of faults": (422, {"detail": [{"msg": "field required"}]}, ServerFailed, STAYS),
     "a proxy that hands on a text": (
         500,
@@ -294,7 +330,9 @@ def test_a_refusal_becomes_its_typed_error(status: int, body: Any, kind: type[Pr
 INSIDE = {
     name: (body, kind, passes)
     for name, (status, body, kind, passes) in REFUSALS.items()
-    if status >= 400 and name.startswith(("Anthropic", "Google", "OpenAI, rate", "llama.cpp", "vLLM, un", "OpenRouter"))
+    if status >= 400
+    and name.startswith(("Anthropic", "Google", "OpenAI, rate", "llama.cpp", "vLLM, un", "OpenRouter"))
+    and not name.endswith("wrong path")
 }
 
 
@@ -305,6 +343,11 @@ def test_the_same_refusal_inside_a_stream_becomes_the_same_error(
 ) -> None:
     error = refusal("It said no.", complaint_in(body))
     assert (type(error), error.is_passing, error.status) == (kind, passes, None)
+
+
+@pytest.mark.parametrize("body", [llama_cpp(404, "not_found_error", "No."), {"error": {"code": 404, "message": "No."}}])
+def test_inside_a_stream_the_address_is_right_and_the_model_is_missing(body: Any) -> None:
+    assert type(refusal("No.", complaint_in(body))) is ModelNotFound
 
 
 @pytest.mark.parametrize(

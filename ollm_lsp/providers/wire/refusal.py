@@ -63,6 +63,7 @@ _REQUEST = _Kind(ServerFailed, "Look at the server's log, or send it again.")
 _REPORTED = _Kind(ServerFailed, "Send the message again, or look at the server's log.")
 _NO_ANSWER = _Kind(MalformedAnswer, "Check the provider's type and baseUrl in the settings.")
 _REDIRECT = _Kind(MalformedAnswer, "Check the provider's baseUrl; redirects are not followed.")
+_NOWHERE = _Kind(MalformedAnswer, "Check the provider's type and baseUrl in the settings: that path is not there.")
 
 # The kinds in order: where several codes come together, the first kind that one of them names is the most exact.
 _CODES: tuple[tuple[_Kind, str], ...] = (
@@ -113,10 +114,16 @@ _WORDS: tuple[tuple[_Kind, tuple[str, ...]], ...] = (
     (_RIGHTS, ("location is not supported", "organization has been disabled")),
     (_ABILITY, ("does not support tools", "does not support thinking", "does not support image", "not a multimodal")),
     (_ABILITY, ("image input is not supported", "does not support chat", "tool use is not supported")),
+    # OpenRouter, with 404, where a model is served but not in this way
+    (_ABILITY, ("no endpoints found that",)),
+    (_RIGHTS, ("your data policy",)),
     (_MODEL, ("try pulling it first", "unknown model", "invalid model", "model not found", "not a valid model id")),
+    (_MODEL, ("no endpoints found for",)),
 )
-_OPEN = {None, 400, 422, 429}
+_OPEN = {None, 400, 404, 422, 429}
 """The statuses that leave open what is wrong."""
+_ABOUT_MODELS = re.compile(r"(?<![/\w-])models?(?![\w-])")
+"""The word in a sentence or in `models/x`, but not in the path of an address."""
 _NO_MEMORY = ("more system memory", "out of memory", "unable to allocate", "failed to allocate")
 _STATUSES: dict[int, _Kind] = {
     401: _KEY,
@@ -179,16 +186,21 @@ def _kind(status: int | None, text: str, codes: list[str]) -> _Kind:
     if any(word in text for word in _NO_MEMORY):
         return _MEMORY
     default = _default(status)
+    is_404 = status == 404
     if status is None:
         status = next((int(code) for code in codes if re.fullmatch("[45][0-9][0-9]", code)), None)
     ranks = [_BY_CODE[code] for code in codes if code in _BY_CODE]
     named = _CODES[min(ranks)][0] if ranks else None
+    if is_404 and named is _MODEL and "model_not_found" not in codes:
+        named = None  # the other codes also say that nothing is at the address
     hints = " ".join((text, *codes))
     worded = next((kind for kind, words in _WORDS if any(word in hints for word in words)), None)
     # llama.cpp fails with 500 at an image that its model cannot see.
     if worded and (status in _OPEN or (status == 500 and worded is _ABILITY)) and named in {None, _RATE, _BROKEN}:
         # A limit of the day does not pass, and a request above a limit never fits it, although both are rate limits.
         return worded
+    if is_404 and named is None:
+        return _MODEL if _ABOUT_MODELS.search(text) and not text.lstrip().startswith("<") else _NOWHERE
     return named or (default if status is None else _STATUSES.get(status) or (_BROKEN if status >= 500 else default))
 
 
