@@ -54,17 +54,18 @@ class HttpProvider:
         self._endpoint = Endpoint(settings, when_down=self.when_down, key_header=self.key_header, headers=self.headers)
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
-        exchange = await self._exchange(request)
+        exchange: Exchange | None = None
         attempt = 0
         while True:
             has_spoken = False
             try:
+                exchange = exchange or await self._exchange(request)
                 async with aclosing(self._send(exchange)) as events:
                     async for event in events:
-                        has_spoken = has_spoken or not isinstance(event, UsageReported | Activity | Warned)
+                        has_spoken = has_spoken or is_speech(event)
                         yield event
             except ModelNotFound as error:
-                raise await self._missing(request.model, error) from None
+                raise error if error.available else await self._missing(request.model, error) from None
             except ProviderError as error:
                 attempt += 1
                 wait = None
@@ -120,6 +121,11 @@ class HttpProvider:
             status=error.status,
             available=available,
         )
+
+
+def is_speech(event: ProviderEvent) -> bool:
+    """Whether the event is something that the model says: after that, nothing may be sent again."""
+    return not isinstance(event, UsageReported | Activity | Warned)
 
 
 def _with_extra(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

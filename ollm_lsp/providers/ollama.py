@@ -12,7 +12,7 @@ from ollm_lsp.core.foreign_json import count_in, list_in, object_in, text_in
 from ollm_lsp.core.model import ModelId, ModelInfo
 from ollm_lsp.core.tokens import answer_reserve, estimate_request, most
 from ollm_lsp.providers.framing import NdjsonFramer
-from ollm_lsp.providers.http_provider import Exchange, HttpProvider
+from ollm_lsp.providers.http_provider import Exchange, HttpProvider, is_speech
 from ollm_lsp.providers.ollama_models import OllamaModels, capabilities_in
 from ollm_lsp.providers.wire import ollama_chat
 
@@ -46,17 +46,19 @@ class OllamaProvider(HttpProvider):
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
         """Answer; a context that turns out to be too small grows as far as the model's own does."""
-        window = (await self.capabilities(request.model)).context_window
+        has_spoken = False
         while True:
             try:
                 async with aclosing(super().stream(request)) as events:
                     async for event in events:
+                        has_spoken = has_spoken or is_speech(event)
                         yield event
                         if isinstance(event, UsageReported) and (warning := _cut(request, event)):
                             yield warning
             except ContextOverflow:
-                size = self._contexts[request.model]
-                if window is None or size >= window:
+                known, size = self._known.get(request.model), self._contexts.get(request.model, 0)
+                window = known.context_window if known else None
+                if has_spoken or window is None or size >= window:
                     raise
                 self._contexts[request.model] = min(size * 2, window)
             else:

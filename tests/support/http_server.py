@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable, Mapping
 
 REASONS = {200: "OK", 204: "No Content", 307: "Temporary Redirect", 400: "Bad Request", 404: "Not Found"}
@@ -85,8 +86,9 @@ Handler: TypeAlias = "Callable[[Request, Responder], Awaitable[None]]"
 class HttpServer:
     """Listens on a free port of this machine; `requests` and `responders` are in the order of arrival."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, tls: ssl.SSLContext | None = None) -> None:
         self.handler = handler
+        self._tls = tls
         self.requests: list[Request] = []
         self.responders: list[Responder] = []
         self._arrived = asyncio.Condition()
@@ -95,7 +97,7 @@ class HttpServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     async def arrived(self, count: int = 1) -> None:
         """Wait until so many requests have come."""
@@ -103,7 +105,7 @@ class HttpServer:
             await self._arrived.wait_for(lambda: len(self.requests) >= count)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=128)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=128, ssl=self._tls)
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -70,7 +70,7 @@ _CODES: tuple[tuple[_Kind, str], ...] = (
     # OpenAI, Anthropic, OpenRouter, DeepSeek: 429, 402 or 400, but no waiting helps.
     (_MONEY, "insufficient_quota insufficient_credits insufficient_balance insufficient_funds payment_required"),
     (_MONEY, "billing_error billing_not_active billing_hard_limit_reached"),
-    (_MONEY, "credit_balance_too_low enforced_spend_limit_reached"),
+    (_MONEY, "credit_balance_too_low enforced_spend_limit_reached budget_exceeded"),
     # OpenAI; llama.cpp; Anthropic; LiteLLM
     (_LENGTH, "context_length_exceeded string_above_max_length exceed_context_size_error request_too_large"),
     (_LENGTH, "model_context_window_exceeded contextwindowexceedederror"),
@@ -110,6 +110,7 @@ _WORDS: tuple[tuple[_Kind, tuple[str, ...]], ...] = (
         ),
     ),
     (_FILTER, ("content_filter", "content_policy", "content management policy", "content filtering policy")),
+    (_FILTER, ("your input was flagged",)),
     (_KEY, ("api key not valid", "api key expired", "api key not found", "invalid api key", "incorrect api key")),
     (_RIGHTS, ("location is not supported", "organization has been disabled")),
     (_ABILITY, ("does not support tools", "does not support thinking", "does not support image", "not a multimodal")),
@@ -195,8 +196,9 @@ def _kind(status: int | None, text: str, codes: list[str]) -> _Kind:
         named = None  # the other codes also say that nothing is at the address
     hints = " ".join((text, *codes))
     worded = next((kind for kind, words in _WORDS if any(word in hints for word in words)), None)
-    # llama.cpp fails with 500 at an image that its model cannot see.
-    if worded and (status in _OPEN or (status == 500 and worded is _ABILITY)) and named in {None, _RATE, _BROKEN}:
+    # llama.cpp fails with 500 at an image that its model cannot see, OpenRouter forbids what its moderation flags.
+    is_open = status in _OPEN or (status, worded) in {(500, _ABILITY), (403, _FILTER)}
+    if worded and is_open and named in {None, _RATE, _BROKEN}:
         # A limit of the day does not pass, and a request above a limit never fits it, although both are rate limits.
         return worded
     if is_404 and named is None:
