@@ -1,4 +1,4 @@
-"""How fast the server is, as ratios: `make bench`, or `python -m bench start edits flood pace` for a part.
+"""How fast the server is, as ratios: `make bench`, or `python -m bench start edits flood pace tokens` for a part.
 
 How it measures, so that a busy machine does not decide the outcome:
 

@@ -1,7 +1,8 @@
-"""A server with the Chat Completions API that streams one HTTP chunk per token. It prints its port.
+"""A server with the Chat Completions API, and with that of Ollama, that streams one HTTP chunk per token.
 
-The model `full` never stops and is as fast as the network. The model `paced` sends `PACED` tokens, 200 a second, and
-each token is the time at which it was sent, in nanoseconds of the machine's monotonic clock.
+It prints its port. The model `full` never stops and is as fast as the network. The model `paced` sends `PACED` tokens,
+200 a second, and each token is the time at which it was sent, in nanoseconds of the machine's monotonic clock. A model
+whose name is a number sends so many tokens, as fast as the network is.
 """
 
 import json
@@ -22,14 +23,38 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
         try:
-            (self._paced if body["model"] == "paced" else self._full)()
+            match self.path, body["model"]:
+                case "/api/show", _:
+                    self._show()
+                case "/api/chat", count:
+                    self._head("application/x-ndjson")
+                    self._lines(int(count))
+                case _, "paced":
+                    self._head("text/event-stream")
+                    self._paced()
+                case _, "full":
+                    self._head("text/event-stream")
+                    self._full()
+                case _, count:
+                    self._head("text/event-stream")
+                    self._events(int(count))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+
+    def _head(self, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def _show(self) -> None:
+        content = json.dumps({"capabilities": ["completion"], "model_info": {"bench.context_length": 8192}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def _full(self) -> None:
         chunk = _chunk(_token(WORD))
@@ -41,8 +66,25 @@ class Handler(BaseHTTPRequestHandler):
         for number in range(PACED):
             time.sleep(max(0.0, began + number / RATE - time.monotonic()))
             self.wfile.write(_chunk(_token(f"{time.monotonic_ns()} ")))
+        self._stop()
+
+    def _events(self, count: int) -> None:
+        chunk = _chunk(_token(WORD))
+        for _ in range(count):
+            self.wfile.write(chunk)
+        self._stop()
+
+    def _stop(self) -> None:
         self.wfile.write(_chunk(_token("", "stop")))
         self.wfile.write(_chunk("[DONE]"))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _lines(self, count: int) -> None:
+        chunk = _encode(_line(WORD))
+        for _ in range(count):
+            self.wfile.write(chunk)
+        counts = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": count}
+        self.wfile.write(_encode(_line("", **counts)))
         self.wfile.write(b"0\r\n\r\n")
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
@@ -55,9 +97,20 @@ def _token(text: str, finish: str | None = None) -> str:
     return json.dumps({**head, "choices": [choice]}, separators=(",", ":"))
 
 
+def _line(text: str, **end: object) -> str:
+    message = {"role": "assistant", "content": text}
+    head = {"model": "bench", "created_at": "2026-01-01T00:00:00.000000Z", "message": message, "done": bool(end)}
+    return json.dumps({**head, **end}, separators=(",", ":")) + "\n"
+
+
 def _chunk(data: str) -> bytes:
-    event = f"data: {data}\n\n".encode()
-    return b"%x\r\n%b\r\n" % (len(event), event)
+    return _encode(f"data: {data}\n\n")
+
+
+def _encode(text: str) -> bytes:
+    """The text as a chunk of HTTP."""
+    content = text.encode()
+    return b"%x\r\n%b\r\n" % (len(content), content)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
-WIDTHS = (46, 12, 38, 9, 16)
+WIDTHS = (46, 12, 38, 26, 16)
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,14 @@ class Figure:
         return self.value / self.reference.value if self.reference else None
 
     @property
+    def spread(self) -> tuple[float, float] | None:
+        """The smallest and the largest ratio of a round, where both sides were measured in every round."""
+        if self.reference is None or not len(self.samples) == len(self.reference.samples) > 0:
+            return None
+        ratios = [value / other for value, other in zip(self.samples, self.reference.samples, strict=True)]
+        return min(ratios), max(ratios)
+
+    @property
     def met(self) -> bool:
         judged = self.value if self.ratio is None else self.ratio
         return self.goal is None or judged <= self.goal
@@ -59,8 +67,8 @@ def table(title: str, group: Sequence[Figure]) -> str:
     for figure in group:
         reference = figure.reference
         compared = f"{_number(reference.value)} {figure.unit} ({reference.name})" if reference else ""
-        ratio = "" if figure.ratio is None else f"{_number(figure.ratio)} x"
-        line = _line(f"  {figure.name}", f"{_number(figure.value)} {figure.unit}", compared, ratio, _goal(figure))
+        measured = f"{_number(figure.value)} {figure.unit}"
+        line = _line(f"  {figure.name}", measured, compared, _ratio(figure), _goal(figure))
         lines.append(f"{line} {_verdict(figure)}".rstrip())
     return "\n".join(lines)
 
@@ -69,7 +77,9 @@ def save(figures: Figures) -> Path:
     """Write the figures, their samples and the circumstances."""
     now = datetime.now(UTC)
     groups = {
-        name: [{**asdict(figure), "ratio": figure.ratio, "met": figure.met} for figure in group]
+        name: [
+            {**asdict(figure), "ratio": figure.ratio, "spread": figure.spread, "met": figure.met} for figure in group
+        ]
         for name, group in figures.items()
     }
     circumstances = {
@@ -87,6 +97,13 @@ def save(figures: Figures) -> Path:
 
 def _line(*cells: str) -> str:
     return " ".join(cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True))
+
+
+def _ratio(figure: Figure) -> str:
+    if figure.ratio is None:
+        return ""
+    spread = f" ({_number(figure.spread[0])} to {_number(figure.spread[1])})" if figure.spread else ""
+    return f"{_number(figure.ratio)} x{spread}"
 
 
 def _goal(figure: Figure) -> str:
