@@ -12,6 +12,8 @@ JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 MAX_DEPTH = 100
 """A value inside so many others might be decoded here and then fail to be encoded where the stack is higher."""
+_BLANKS = " \t\n\r"
+"""What may surround a value; `str.strip` would take away more."""
 
 
 class JsonError(ValueError):
@@ -21,12 +23,14 @@ class JsonError(ValueError):
 def decode(text: str | bytes) -> Any:
     """Decode JSON in which no two parsers could read different things; every failure is a `JsonError`."""
     try:
-        text = text if isinstance(text, str) else text.decode()
-        value = _decoder.decode(text)
+        text = (text if isinstance(text, str) else text.decode()).strip(_BLANKS)
+        value, end = _decoder.raw_decode(text)
     except RecursionError:
         raise JsonError("nested too deeply") from None
     except ValueError as error:
         raise JsonError(str(error)) from None
+    if end < len(text):
+        raise JsonError(f"more text after the end of the value (char {end})")
     if text.count("[") + text.count("{") >= MAX_DEPTH:
         _refuse_depth(value)
     return value

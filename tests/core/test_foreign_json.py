@@ -142,6 +142,19 @@ def test_an_integer_of_absurd_length_is_refused(number: str) -> None:
         decode(number)
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\t\r\n "])
+def test_blanks_around_a_value_are_nothing(blank: str) -> None:
+    assert decode(f'{blank}{{"a": 1}}{blank}') == {"a": 1}
+
+
+@pytest.mark.parametrize("other", ["\ufeff", "\x00", "\x0b", "\x0c", "\x85", "\xa0", "\u2028", "{}", ",", "// note"])
+def test_anything_else_around_a_value_is_refused(other: str) -> None:
+    with pytest.raises(JsonError, match="more text"):
+        decode(f'{{"a": 1}} {other}')
+    with pytest.raises(JsonError):
+        decode(f'{other} {{"a": 1}}')
+
+
 def nested_lists(depth: int) -> str:
     return '{"a":' + "[" * (depth - 1) + "1" + "]" * (depth - 1) + "}"
 
