@@ -36,8 +36,6 @@ from tests.core.values import patient
 from tests.support.scripted_provider import Hang, ScriptedProvider, Step
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from ollm_lsp.core.foreign_json import JsonObject
 
 TOOLS = tuple(ToolSpec(name, f"The tool {name}.", {"required": ["path"]}) for name in ("read_file", "list"))
@@ -47,7 +45,7 @@ CALL = ToolCalled(ToolCall("written_0", "read_file", {"path": "a"}))
 BAD = "Thought: so\nAction: read_file\nAction Input: a.py\n"
 
 
-def answers(first: tuple[Step, ...], *then: tuple[Step, ...]) -> ScriptedProvider:
+def following(first: tuple[Step, ...], *then: tuple[Step, ...]) -> ScriptedProvider:
     """A provider with one script for each request."""
     return ScriptedProvider(*first, then=then)
 
@@ -62,7 +60,7 @@ def said(*texts: str, end: Finished = STOP) -> tuple[Step, ...]:
 
 
 async def events_of(*scripts: tuple[Step, ...], request: ChatRequest = REQUEST) -> list[ProviderEvent]:
-    inner = answers(*scripts)
+    inner = following(*scripts)
     events = [event async for event in ReactProvider(inner, fits).stream(request)]
     assert inner.closed == inner.opened == len(scripts)
     return events
@@ -100,7 +98,7 @@ async def test_a_call_written_in_another_way_is_a_call() -> None:
 
 
 async def test_the_model_is_asked_without_tools_and_told_of_them() -> None:
-    inner = answers(said("Final Answer: x"))
+    inner = following(said("Final Answer: x"))
     async for _ in ReactProvider(inner).stream(REQUEST):
         pass
     assert inner.requests == [as_text(REQUEST)]
@@ -108,7 +106,7 @@ async def test_the_model_is_asked_without_tools_and_told_of_them() -> None:
 
 
 async def test_the_stream_is_closed_at_an_observation_of_the_model_s_own() -> None:
-    inner = answers((TextDelta(f"{ACTION}\nObserv"), TextDelta("ation: empty"), TextDelta("x"), Hang()))
+    inner = following((TextDelta(f"{ACTION}\nObserv"), TextDelta("ation: empty"), TextDelta("x"), Hang()))
     events = [event async for event in ReactProvider(inner).stream(REQUEST)]
     assert without_usage(events) == [CALL, USE]
     assert inner.closed == 1
@@ -137,11 +135,11 @@ async def test_an_answer_that_was_cut_runs_nothing(reason: FinishReason) -> None
 async def test_a_stream_that_breaks_off_has_no_end() -> None:
     assert await events_of((TextDelta(f"Thought: hm\n{ACTION}"),)) == [ReasoningDelta("hm")]
     with pytest.raises(IncompleteAnswer):
-        await ReactProvider(answers((TextDelta(ACTION),))).complete(REQUEST)
+        await ReactProvider(following((TextDelta(ACTION),))).complete(REQUEST)
 
 
 async def test_a_failure_is_the_provider_s() -> None:
-    inner = answers((TextDelta("Thought: hm"), ServerFailed("It broke.", remedy="Mend it.")))
+    inner = following((TextDelta("Thought: hm"), ServerFailed("It broke.", remedy="Mend it.")))
     with pytest.raises(ServerFailed):
         await ReactProvider(inner).complete(REQUEST)
     assert inner.closed == 1
@@ -162,7 +160,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 async def test_a_correction_is_asked_for_and_the_corrected_call_is_made(name: str) -> None:
     written, problem = WRONG[name]
-    inner = answers(said(written), said(ACTION))
+    inner = following(said(written), said(ACTION))
     events = [event async for event in ReactProvider(inner, fits).stream(REQUEST)]
     assert [event for event in events if isinstance(event, ToolCalled | Finished)] == [CALL, USE]
     first, second = inner.requests
@@ -175,7 +173,7 @@ async def test_a_correction_is_asked_for_and_the_corrected_call_is_made(name: st
 
 @pytest.mark.prop("core-33")
 async def test_after_two_corrections_it_is_an_error() -> None:
-    inner = answers(*[said(BAD)] * 3)
+    inner = following(*[said(BAD)] * 3)
     events: list[ProviderEvent] = []
 
     async def listen() -> None:
@@ -230,7 +228,7 @@ async def test_without_tools_the_answer_is_not_read_for_calls(request_: ChatRequ
 async def test_a_history_with_calls_is_written_out_even_without_tools() -> None:
     call = Message(Role.ASSISTANT, (ToolCall("1", "list", {}),))
     result = Message(Role.TOOL, (ToolResult("1", "list", "a"),))
-    inner = answers(said("x"))
+    inner = following(said("x"))
     async for _ in ReactProvider(inner).stream(ChatRequest("m", (*REQUEST.messages, call, result))):
         pass
     assert [message.role for message in inner.requests[0].messages] == ["system", "user", "assistant", "user"]
@@ -247,7 +245,7 @@ async def test_ids_are_not_those_of_earlier_calls() -> None:
 
 
 async def test_closing_the_stream_closes_the_provider_s() -> None:
-    inner = answers((TextDelta("Thought: hm"), Hang()))
+    inner = following((TextDelta("Thought: hm"), Hang()))
     async with aclosing(ReactProvider(inner).stream(REQUEST)) as events:
         assert await anext(events) == ReasoningDelta("hm")
     assert inner.closed == 1
@@ -255,7 +253,7 @@ async def test_closing_the_stream_closes_the_provider_s() -> None:
 
 @pytest.mark.prop("core-5")
 async def test_cancelling_closes_the_provider_s_stream() -> None:
-    inner = answers((Hang(),))
+    inner = following((Hang(),))
     asking = asyncio.create_task(ReactProvider(inner).complete(REQUEST))
     await inner.waiting.wait()
     asking.cancel()
@@ -268,7 +266,7 @@ async def test_cancelling_closes_the_provider_s_stream() -> None:
 @patient
 @given(st.lists(st.sampled_from(EVERY), min_size=3, max_size=3), st.sampled_from([STOP, LENGTH, USE]))
 async def test_whatever_the_model_writes_there_is_one_end_or_an_error(answers: list[str], end: Finished) -> None:
-    inner = answers(*(said(answer, end=end) for answer in answers))
+    inner = following(*(said(answer, end=end) for answer in answers))
     events: list[ProviderEvent] = []
 
     async def listen() -> None:

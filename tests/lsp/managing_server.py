@@ -89,7 +89,7 @@ class FixedServices:
             raise SettingsError("The key is missing.", remedy="Set it.")
         yield self._shop if name == "shop" else ScriptedProvider(name=name)
 
-    async def store(self, *, is_kept: bool) -> ResponseStore:
+    async def store(self, *, is_kept: bool) -> ResponseStore:  # noqa: ARG002 (part of the contract)
         return MemoryStore(time)
 
     async def close(self) -> None:
