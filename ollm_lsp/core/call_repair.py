@@ -22,18 +22,22 @@ from ollm_lsp.core.events import (
     UsageReported,
     Warned,
 )
-from ollm_lsp.core.fit import accept
+from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.written_call import CallWatch, offered, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
 
-    from ollm_lsp.core.fit import Fits
+    from ollm_lsp.core.ports import Fits
     from ollm_lsp.core.tool import ToolSpec
 
 
 async def repaired(
-    events: AsyncGenerator[ProviderEvent], tools: Sequence[ToolSpec], fits: Fits = accept, *, taken: Iterable[str] = ()
+    events: AsyncGenerator[ProviderEvent],
+    tools: Sequence[ToolSpec],
+    fits: Fits = any_object,
+    *,
+    taken: Iterable[str] = (),
 ) -> AsyncGenerator[ProviderEvent]:
     """The events of a provider's stream; a text that is nothing but calls becomes these calls.
 

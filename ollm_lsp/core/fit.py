@@ -1,16 +1,14 @@
-"""Whether the arguments of a tool call are what the tool's schema asks for."""
+"""The check of arguments that looks at nothing but their shape."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from ollm_lsp.core.foreign_json import JsonObject
-
-Fits: TypeAlias = Callable[[JsonObject, JsonObject], str | None]
-"""Takes the schema and the arguments; says what is wrong, in words for the model, or nothing when they fit."""
+if TYPE_CHECKING:
+    from ollm_lsp.core.foreign_json import JsonObject
 
 
-def accept(schema: JsonObject, arguments: JsonObject) -> str | None:  # noqa: ARG001 (the shape of `Fits`)
-    """The judge that takes everything."""
-    return None
+def any_object(schema: JsonObject, arguments: Any, /) -> str | None:  # noqa: ARG001 (a check needs the schema)
+    """The `Fits` of whoever has no better one: the arguments have to be an object."""
+    return None if isinstance(arguments, Mapping) else "they are not an object"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.call_repair import repaired
 from ollm_lsp.core.completion import collect
-from ollm_lsp.core.fit import accept
+from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.ports import CountsTokens
 from ollm_lsp.core.react_attempt import Attempt
 from ollm_lsp.core.react_prompt import as_text, corrected, uses_tools
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.events import ProviderEvent
-    from ollm_lsp.core.fit import Fits
     from ollm_lsp.core.model import Capabilities
-    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.ports import Fits, Provider
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.usage import Cost, Usage
 
@@ -28,7 +27,7 @@ CORRECTIONS = 2
 """How often the model is told in one turn what was wrong with its call."""
 
 
-def suited(provider: Provider, capabilities: Capabilities, *, tools_wanted: bool, fits: Fits = accept) -> Provider:
+def suited(provider: Provider, capabilities: Capabilities, *, tools_wanted: bool, fits: Fits = any_object) -> Provider:
     """The provider as a chat can use it with tools: itself where the model can call them, else with ReAct around it.
 
     Tools are wanted also where the history has calls, which a model without tools could not read.
@@ -39,7 +38,7 @@ def suited(provider: Provider, capabilities: Capabilities, *, tools_wanted: bool
 class ReactProvider:
     """A provider whose model reads about its tools, and whose answers are read for calls."""
 
-    def __init__(self, inner: Provider, fits: Fits = accept, *, corrections: int = CORRECTIONS) -> None:
+    def __init__(self, inner: Provider, fits: Fits = any_object, *, corrections: int = CORRECTIONS) -> None:
         self._inner = inner
         self._fits = fits
         self._corrections = corrections

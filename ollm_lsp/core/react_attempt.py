@@ -26,7 +26,7 @@ from ollm_lsp.core.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ollm_lsp.core.fit import Fits
+    from ollm_lsp.core.ports import Fits
     from ollm_lsp.core.react_parser import ReactEvent
     from ollm_lsp.core.request import ChatRequest
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.core.events import ToolChanged
+from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolResult, ToolStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
-    from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.ports import Fits, Tool
     from ollm_lsp.core.tool import ToolCall, ToolSpec
 
@@ -25,11 +24,6 @@ GRACE = 0.1
 """Seconds that a tool has to clean up after it was stopped. Nobody waits for it longer."""
 MAX_RESULT = 100_000
 """Characters of one result, whatever the size of the model's context."""
-
-
-def any_object(schema: JsonObject, arguments: Any, /) -> str | None:  # noqa: ARG001 (a check needs the schema)
-    """The check of whoever has none: only that the arguments are an object."""
-    return None if isinstance(arguments, Mapping) else "they are not an object"
 
 
 class Toolbox:

@@ -17,8 +17,8 @@ from ollm_lsp.core.tool import ToolCall
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Sequence
 
-    from ollm_lsp.core.fit import Fits
     from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.ports import Fits
     from ollm_lsp.core.tool import ToolSpec
 
 _SPACE = " \t\r\n"

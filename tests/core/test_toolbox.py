@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_lsp.core.errors import StoreFailed
+from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolOutcome, ToolResult, ToolStatus
-from ollm_lsp.core.toolbox import MAX_RESULT, Toolbox, any_object
+from ollm_lsp.core.toolbox import MAX_RESULT, Toolbox
 from tests.core.values import patient
 from tests.support.clock import Clock
 from tests.support.tools import PATH, FakeTool, Stubborn, forever

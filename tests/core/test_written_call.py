@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_lsp.core.fit import accept
+from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.json_extent import JsonExtent
 from ollm_lsp.core.tool import ToolSpec
 from ollm_lsp.core.written_call import CallWatch, fresh_id, offered, written_calls
@@ -80,7 +80,7 @@ OTHERS: dict[str, str] = {
 
 
 def calls_in(text: str) -> list[tuple[str, JsonObject]]:
-    return [(call.name, call.arguments) for call in written_calls(text, TOOLS, accept)]
+    return [(call.name, call.arguments) for call in written_calls(text, TOOLS, any_object)]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -115,7 +115,7 @@ def test_an_id_is_never_one_of_those_taken(taken: set[str]) -> None:
 
 
 def test_each_of_several_calls_has_its_own_id() -> None:
-    first, second = written_calls(CALLS["two in tags"][0], TOOLS, accept, taken=["written_1"])
+    first, second = written_calls(CALLS["two in tags"][0], TOOLS, any_object, taken=["written_1"])
     assert len({first.id, second.id, "written_1"}) == 3
 
 
