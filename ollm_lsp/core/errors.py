@@ -16,6 +16,9 @@
     │   └── Unsupported          unsupported             the model or the client cannot do that
     ├── ConversationNotFound     conversation_not_found  no such conversation, or no such response in it
     ├── Busy                     busy                    the conversation is already answering
+    ├── OutsideWorkspace         path_outside_workspace  a path that leads out of the workspace, or might
+    ├── StaleDocument            stale_document          the text has changed since it was read
+    ├── PermissionDenied         permission_denied       the user, or a rule of theirs, said no
     ├── StoreFailed              store                   the state directory cannot be used
     └── InternalError            internal                a bug of ours
 
@@ -153,6 +156,24 @@ class Busy(OllmError):
     """The conversation is already answering; one chat at a time runs in it."""
 
     code = "busy"
+
+
+class OutsideWorkspace(OllmError):
+    """A path leads out of the workspace, or cannot be shown to stay in it."""
+
+    code = "path_outside_workspace"
+
+
+class StaleDocument(OllmError):
+    """A document is no longer what an edit was computed on."""
+
+    code = "stale_document"
+
+
+class PermissionDenied(OllmError):
+    """The user, or a rule of theirs, said no."""
+
+    code = "permission_denied"
 
 
 class StoreFailed(OllmError):

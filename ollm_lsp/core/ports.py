@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
     from ollm_lsp.core.record import ConversationRecord, Opening, Summary
     from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.snapshot import Snapshot
     from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
     from ollm_lsp.core.usage import Cost, Usage
 
@@ -113,6 +114,16 @@ class Fits(Protocol):
 
     def __call__(self, schema: JsonObject, arguments: JsonObject, /) -> str | None:
         """Why the arguments do not fit, in words for the model; nothing when they do."""
+        ...
+
+
+class Buffers(Protocol):
+    """The documents that the editor has open. Their text counts, saved or not, and the file on the disk does not."""
+
+    def get(self, uri: str) -> Snapshot | None: ...
+
+    def all(self) -> Sequence[Snapshot]:
+        """All of them, the one used last first."""
         ...
 
 
