@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from ollm_lsp.core.ports import Provider, ResponseStore
+    from ollm_lsp.core.ports import Fits, Provider, ResponseStore
     from ollm_lsp.providers.registry import Registry
     from ollm_lsp.settings.layers import Resolution
     from ollm_lsp.settings.source import SettingsSource
@@ -98,6 +98,10 @@ class App:
         from ollm_lsp.core.memory_store import MemoryStore
 
         return MemoryStore(time)
+
+    async def fits(self) -> Fits:
+        schema = await asyncio.to_thread(importlib.import_module, "ollm_lsp.tools.schema")
+        return schema.fits
 
     async def close(self) -> None:
         if "registry" in self.__dict__:

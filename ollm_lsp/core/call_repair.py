@@ -23,13 +23,29 @@ from ollm_lsp.core.events import (
     Warned,
 )
 from ollm_lsp.core.fit import any_object
-from ollm_lsp.core.written_call import CallWatch, offered, written_calls
+from ollm_lsp.core.provider_around import ProviderAround
+from ollm_lsp.core.written_call import CallWatch, call_ids, offered, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
 
-    from ollm_lsp.core.ports import Fits
+    from ollm_lsp.core.ports import Fits, Provider
+    from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.tool import ToolSpec
+
+
+class RepairingProvider(ProviderAround):
+    """A provider whose model can call tools, and sometimes does it wrongly."""
+
+    def __init__(self, inner: Provider, fits: Fits = any_object) -> None:
+        super().__init__(inner)
+        self._fits = fits
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ProviderEvent]:
+        events = super().stream(request)
+        if not request.tools:
+            return events
+        return repaired(events, request.tools, self._fits, taken=call_ids(request.messages))
 
 
 async def repaired(

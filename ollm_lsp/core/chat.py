@@ -28,45 +28,29 @@ from ollm_lsp.core.events import (
 )
 from ollm_lsp.core.recording import NoRecording
 from ollm_lsp.core.repetition import ADVICE, Repetition
-from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tokens import DEFAULT_LIMIT, chars_left, check_fit, estimate, estimate_tools
 from ollm_lsp.core.toolbox import MAX_RESULT, Toolbox
 from ollm_lsp.core.turn import Turn
-from ollm_lsp.core.usage import FREE, Usage
+from ollm_lsp.core.usage import Spending
+from ollm_lsp.core.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from ollm_lsp.core.compaction import Compactor
     from ollm_lsp.core.conversation import Conversation
     from ollm_lsp.core.messages import Message
-    from ollm_lsp.core.model import Capabilities, ModelId
+    from ollm_lsp.core.model import ModelId
     from ollm_lsp.core.ports import Provider, Sink
+    from ollm_lsp.core.question import Question
     from ollm_lsp.core.recording import Recording
-    from ollm_lsp.core.tool import ToolSpec
-    from ollm_lsp.core.usage import Cost
+    from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.usage import Cost, Usage
 
 MAX_TURNS = 10
 _WANTS_TOOLS = (FinishReason.STOP, FinishReason.TOOL_USE)
 """How a model ends that means its calls. Some servers say `stop` also then."""
 CUT_OFF = "The call was not run: the answer was cut off while it was made."
 STOPPED = "There is no result: the chat was stopped before the tool had finished."
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a chat is asked: `messages` are sent to the model, `input` is kept in the conversation.
-
-    They differ by what is true only now, such as the text of the open buffers. `tokens` are those of the messages.
-    """
-
-    messages: tuple[Message, ...]
-    input: tuple[Message, ...]
-    tokens: int
-    capabilities: Capabilities
-
-    @property
-    def limit(self) -> int:
-        return self.capabilities.context_window or DEFAULT_LIMIT
 
 
 @asynccontextmanager
@@ -111,6 +95,7 @@ class Chat:
         toolbox: Toolbox | None = None,
         max_turns: int = MAX_TURNS,
         recording: Recording | None = None,
+        compactor: Compactor | None = None,
     ) -> None:
         self._provider = provider
         self._model = model
@@ -119,10 +104,9 @@ class Chat:
         self._max_turns = max_turns
         self._recording = recording or NoRecording()
         self._output: list[Message] = []
-        self._usage = Usage()
-        self._cost = FREE
+        self._spending = Spending()
+        self._compactor = compactor
         self._repetition = Repetition()
-        self._is_warned = False
 
     async def run(
         self, question: Question, conversation: Conversation, *, parent_id: str | None, response_id: str
@@ -143,26 +127,36 @@ class Chat:
                 model=self._model,
                 input=question.input,
                 output=tuple(self._output),
-                usage=self._usage,
-                cost=self._cost,
+                usage=self._spending.usage,
+                cost=self._spending.cost,
                 finish_reason=reason,
             )
             conversation.append(response)
             await self._recording.finish(response)
         return response
 
-    def _keep(self, message: Message) -> None:
+    def _keep(self, message: Message, window: Window) -> None:
         """A message is complete. Every one passes here, in its order."""
         self._output.append(message)
         self._recording.add(message)
+        window.add(message)
 
     async def _answer(self, question: Question, response_id: str) -> FinishReason:
         """Turn by turn, until the model calls no more tools."""
+        window = Window(
+            question,
+            self._provider,
+            self._model.name,
+            self._sink,
+            self._spending,
+            self._toolbox.specs,
+            self._compactor,
+        )
         for number in range(1, self._max_turns + 1):
-            request = self._request(question)
+            request = await window.request()
             self._sink.emit(TurnStarted(number))
             calls = Calls(self._toolbox, f"{response_id}.{number}", self._sink.emit)
-            finish = await self._take(question, request, calls)
+            finish = await self._take(window, request, calls)
             if not calls or finish not in _WANTS_TOOLS:
                 return finish
             if self._repetition.is_hopeless:
@@ -176,31 +170,13 @@ class Chat:
                 return FinishReason.TOOL_USE
         return FinishReason.MAX_TURNS
 
-    def _request(self, question: Question) -> ChatRequest:
-        """What the model is asked next, if it can read that much."""
-        messages = (*question.messages, *self._output)
-        request = ChatRequest(self._model.name, messages, self._tools(question))
-        request.check(question.capabilities)
-        warning = check_fit(self._tokens(question), question.limit)
-        if warning and not self._is_warned:
-            self._is_warned = True
-            self._sink.emit(warning)
-        return request
-
-    def _tools(self, question: Question) -> tuple[ToolSpec, ...]:
-        return self._toolbox.specs if question.capabilities.tools else ()
-
-    def _tokens(self, question: Question) -> int:
-        return question.tokens + estimate_tools(self._tools(question)) + estimate(self._output)
-
-    async def _take(self, question: Question, request: ChatRequest, calls: Calls) -> FinishReason:
+    async def _take(self, window: Window, request: ChatRequest, calls: Calls) -> FinishReason:
         """One turn: ask the model once, then run what it called. However it ends, no call stays without a result."""
         no_result = STOPPED
         try:
-            finish = await self._listen(question, request, calls)
+            finish = await self._listen(window, request, calls)
             if calls and finish in _WANTS_TOOLS:
-                room = chars_left(self._tokens(question), question.limit, len(calls))
-                await calls.run(min(room, MAX_RESULT))
+                await calls.run(min(window.room(len(calls)), MAX_RESULT))
                 self._repetition.add(calls.outcomes)
                 if self._repetition.is_worth_a_word:
                     calls.advise(ADVICE)
@@ -210,26 +186,26 @@ class Chat:
             if calls:
                 # First all are kept: whatever happens to who is told, the history must be whole.
                 settled = calls.settle(no_result)
-                self._keep(calls.message)
+                self._keep(calls.message, window)
                 for change in settled:
                     self._sink.emit(change)
         await self._sink.drain()
         return finish
 
-    async def _listen(self, question: Question, request: ChatRequest, calls: Calls) -> FinishReason:
+    async def _listen(self, window: Window, request: ChatRequest, calls: Calls) -> FinishReason:
         """Pass on what the model says, and keep it when it has ended, in whatever way."""
         turn = Turn()
         try:
-            return await self._forward(question, request, turn, calls)
+            return await self._forward(window, request, turn, calls)
         finally:
             if message := turn.message:
-                self._keep(message)
-            self._usage, self._cost = self._totals(turn.usage)
+                self._keep(message, window)
+            self._spending.add(turn.usage, self._cost(turn.usage))
 
-    def _totals(self, usage: Usage) -> tuple[Usage, Cost]:
-        return self._usage + usage, self._cost + self._provider.cost(self._model.name, usage)
+    def _cost(self, usage: Usage) -> Cost:
+        return self._provider.cost(self._model.name, usage)
 
-    async def _forward(self, question: Question, request: ChatRequest, turn: Turn, calls: Calls) -> FinishReason:
+    async def _forward(self, window: Window, request: ChatRequest, turn: Turn, calls: Calls) -> FinishReason:
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
                 turn.add(event)
@@ -240,7 +216,8 @@ class Chat:
                         calls.queue(call)
                     case UsageReported(usage):
                         filled = usage.input_tokens + usage.output_tokens
-                        self._sink.emit(UsageChanged(*self._totals(usage), filled, question.limit))
+                        spent = self._spending.usage + usage, self._spending.cost + self._cost(usage)
+                        self._sink.emit(UsageChanged(*spent, filled, window.limit))
                     case ReasoningSigned():
                         pass  # for the history alone
                     case Finished(reason):

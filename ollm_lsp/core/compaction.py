@@ -17,7 +17,9 @@ from ollm_lsp.core.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ollm_lsp.core.model import ModelId
     from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.usage import Cost
 
 LEAST = 32
 """Tokens below which a summary says nothing."""
@@ -76,6 +78,29 @@ class Compacted:
 def is_due(tokens: int, limit: int) -> bool:
     """Whether it is time: from 80 % of the limit on, before the warning at 90 %."""
     return tokens * 10 >= limit * 8
+
+
+@dataclass(frozen=True, slots=True)
+class Compactor:
+    """Who summarises, and how many seconds that may take."""
+
+    provider: Provider
+    model: ModelId
+    time_limit: float
+
+    async def compact(self, history: Sequence[Message], *, window: int) -> Compacted:
+        """The history in half of a window, its newest messages in a quarter: that leaves room for what comes next."""
+        return await compact(
+            history,
+            self.provider,
+            self.model.name,
+            limit=window // 2,
+            keep_tokens=window // 4,
+            time_limit=self.time_limit,
+        )
+
+    def cost(self, usage: Usage) -> Cost:
+        return self.provider.cost(self.model.name, usage)
 
 
 async def compact(

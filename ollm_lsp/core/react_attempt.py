@@ -20,8 +20,8 @@ from ollm_lsp.core.events import (
 from ollm_lsp.core.react_action import Misstep
 from ollm_lsp.core.react_parser import ReactParser
 from ollm_lsp.core.tokens import CHARS_PER_TOKEN, estimate
-from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import Usage
+from ollm_lsp.core.written_call import call_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.ports import Fits
     from ollm_lsp.core.react_parser import ReactEvent
     from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.tool import ToolCall
 
 _UNFINISHED = "There is neither an Action nor a Final Answer."
 _WHOLE = (FinishReason.STOP, FinishReason.TOOL_USE)
@@ -38,7 +39,7 @@ class Attempt:
     """Turns what a model writes into events. Calls wait for the end, because an answer cut by its length makes none."""
 
     def __init__(self, request: ChatRequest, fits: Fits, previous: Attempt | None = None) -> None:
-        self.taken = {part.id for message in request.messages for part in message.parts if isinstance(part, ToolCall)}
+        self.taken = call_ids(request.messages)
         self.text_gap = "\n\n" if previous and (previous.has_answered or previous.text_gap) else ""
         self.thought_gap = "\n" if previous and (previous.thoughts or previous.thought_gap) else ""
         """What stands between the words of the answers before it and its own."""

@@ -38,7 +38,7 @@ class Toolbox:
         grace: float = GRACE,
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
-        self._fits = fits
+        self.fits = fits
         self._time_limit = time_limit
         self._grace = grace
         self._running: set[asyncio.Task[Any]] = set()
@@ -110,7 +110,7 @@ class Toolbox:
 
     def _misfit(self, tool: Tool, call: ToolCall) -> str | None:
         try:
-            return self._fits(tool.spec.parameters, call.arguments)
+            return self.fits(tool.spec.parameters, call.arguments)
         except Exception as error:  # noqa: BLE001 (schemas and arguments are other people's)
             return f"they cannot be checked ({_words(error)})"
 

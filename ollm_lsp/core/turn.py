@@ -25,22 +25,33 @@ if TYPE_CHECKING:
     from ollm_lsp.core.tool import ToolCall
 
 
+_BLOCK = 1_024
+"""So many deltas are joined at once. As strings of their own they would take ten times the memory of their text."""
+
+
 @dataclass(slots=True)
 class _Growing:
     kind: type[Text | Reasoning]
-    deltas: list[str] = field(default_factory=list[str])
     signature: str | None = None
+    _blocks: list[str] = field(default_factory=list[str])
+    _deltas: list[str] = field(default_factory=list[str])
+
+    def add(self, delta: str) -> None:
+        self._deltas.append(delta)
+        if len(self._deltas) == _BLOCK:
+            self._blocks.append("".join(self._deltas))
+            self._deltas.clear()
 
     @property
     def part(self) -> Text | Reasoning | None:
-        text = _well_formed("".join(self.deltas))
+        text = _well_formed("".join((*self._blocks, *self._deltas)))
         if self.signature is not None:
             return Reasoning(text, self.signature)
         return self.kind(text) if text else None
 
 
 class Turn:
-    """Collects a provider's events into a message. Deltas are joined once, when the message is asked for."""
+    """Collects a provider's events into a message. The message is made when it is asked for."""
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -67,7 +78,7 @@ class Turn:
                 assert_never(event)
 
     def _grow(self, kind: type[Text | Reasoning], delta: str) -> None:
-        self._growing(kind).deltas.append(delta)
+        self._growing(kind).add(delta)
 
     def _sign(self, signature: str, *, is_redacted: bool) -> None:
         if is_redacted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,18 @@ class Cost:
             raise ValueError(f"{self.currency} and {other.currency} cannot be added.")
         currency = self.currency if self.micros else other.currency
         return Cost(self.micros + other.micros, currency, self.known and other.known)
+
+
+@dataclass(slots=True)
+class Spending:
+    """What something has taken so far."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost: Cost = field(default_factory=Cost)
+
+    def add(self, usage: Usage, cost: Cost) -> None:
+        self.usage += usage
+        self.cost += cost
 
 
 FREE = Cost()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Sequence
 
     from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.messages import Message
     from ollm_lsp.core.ports import Fits
     from ollm_lsp.core.tool import ToolSpec
 
@@ -67,6 +68,11 @@ def offered(name: str, names: Collection[str]) -> str | None:
         return name
     alike = [known for known in names if _plain(known) == _plain(name)]
     return alike[0] if len(alike) == 1 else None
+
+
+def call_ids(messages: Iterable[Message]) -> set[str]:
+    """The ids of all calls in some messages."""
+    return {part.id for message in messages for part in message.parts if isinstance(part, ToolCall)}
 
 
 def fresh_id(taken: Collection[str]) -> str:

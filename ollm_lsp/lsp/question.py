@@ -6,9 +6,9 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from ollm_lsp.core.chat import Question
 from ollm_lsp.core.errors import InvalidMessage, Unsupported
 from ollm_lsp.core.messages import Image, Message
+from ollm_lsp.core.question import Question
 from ollm_lsp.core.tokens import DEFAULT_LIMIT, answer_reserve, estimate, estimate_tools
 from ollm_lsp.lsp.context import assemble
 
@@ -28,8 +28,14 @@ SYSTEM_PROMPT = (
 )
 
 
+def system_prompt(settings: Settings) -> Message:
+    """What goes before every conversation. It changes as rarely as can be, so that prompt caches hit."""
+    return Message.system(settings.chat.system_prompt or SYSTEM_PROMPT)
+
+
 def compose(
     params: ChatSendParams,
+    system: Message,
     history: tuple[Message, ...],
     documents: Documents,
     settings: Settings,
@@ -39,7 +45,6 @@ def compose(
 ) -> Question:
     """The request for the model: system prompt, history, open buffers as far as they fit, and the question."""
     limit = capabilities.context_window or DEFAULT_LIMIT
-    system = Message.system(settings.chat.system_prompt or SYSTEM_PROMPT)
     images = _images(params)
     asked = Message.user(params.text, *images)
     told = estimate_tools(tools) if capabilities.tools else 0
@@ -49,7 +54,7 @@ def compose(
         sink.emit(warning)
     sent = Message.user(context.text, params.text, *images) if context.parts else asked
     messages = (system, *history, sent)
-    return Question(messages, (asked,), estimate(messages), capabilities)
+    return Question(messages, (asked,), capabilities)
 
 
 def _images(params: ChatSendParams) -> list[Image]:

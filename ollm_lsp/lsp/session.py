@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.conversation import Conversations
     from ollm_lsp.core.events import Warned
-    from ollm_lsp.core.ports import Provider, ResponseStore, Sink, Tool
+    from ollm_lsp.core.ports import Fits, Provider, ResponseStore, Sink, Tool
     from ollm_lsp.lsp.protocol import Token
     from ollm_lsp.lsp.rpc import Rpc
     from ollm_lsp.lsp.stdio import Writer
@@ -42,6 +42,10 @@ class Services(Protocol):
 
     async def store(self, *, is_kept: bool) -> ResponseStore:
         """Where conversations are kept, or, if they are not, where they are until the process ends."""
+        ...
+
+    async def fits(self) -> Fits:
+        """The check of tool calls against the schemas of their tools."""
         ...
 
     async def close(self) -> None: ...

@@ -161,7 +161,9 @@ def _response(record: ResponseRecord) -> dict[str, Any]:
         **cost(response.cost),
         "began": time(record.began),
     }
-    return shown if record.ended is None else {**shown, "ended": time(record.ended)}
+    if record.ended is not None:
+        shown["ended"] = time(record.ended)
+    return {**shown, "isRecap": True} if response.is_recap else shown
 
 
 def _item(part: Part) -> dict[str, Any] | None:

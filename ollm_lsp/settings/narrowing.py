@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
+from pydantic.alias_generators import to_camel
+
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.options import Options, is_anywhere
@@ -92,46 +94,45 @@ class _Step:
         return settings.model
 
     def chat(self, settings: ChatSettings, options: ChatOptions) -> ChatSettings:
-        given = options.model_fields_set
-        if "keep_conversations" in given and options.keep_conversations > settings.keep_conversations:
-            self._refuse("chat.keepConversations", "It can only be switched off here.")
-        if "tools" in given and options.tools and not settings.tools:
-            self._refuse("chat.tools", "It can only be switched off here.")
-        max_turns, tool_timeout = settings.max_turns, settings.tool_timeout
-        if "max_turns" in given:
-            max_turns = min(max_turns, options.max_turns)
-            if options.max_turns > max_turns:
-                self._refuse("chat.maxTurns", "It can only be lowered here.")
-        if "tool_timeout" in given:
-            tool_timeout = min(tool_timeout, options.tool_timeout)
-            if options.tool_timeout > tool_timeout:
-                self._refuse("chat.toolTimeout", "It can only be lowered here.")
         return replace(
             settings,
             system_prompt=options.system_prompt or settings.system_prompt,
-            max_turns=max_turns,
-            tool_timeout=tool_timeout,
-            tools=settings.tools and options.tools,
-            keep_conversations=settings.keep_conversations and options.keep_conversations,
+            **self._switched("chat", settings, options, "tools", "keep_conversations", "auto_compact"),
+            **self._lowered("chat", settings, options, "max_turns", "tool_timeout", "compact_timeout"),
         )
 
     def context(self, settings: ContextSettings, options: ContextOptions) -> ContextSettings:
-        given = options.model_fields_set
-        if "open_buffers" in given and options.open_buffers and not settings.open_buffers:
-            self._refuse("context.openBuffers", "It can only be switched off here.")
-        max_tokens = settings.max_tokens
-        if options.max_tokens is not None:
-            if max_tokens is not None and options.max_tokens > max_tokens:
-                self._refuse("context.maxTokens", "It can only be lowered here.")
-            else:
-                max_tokens = options.max_tokens
-        added = options.exclude if "exclude" in given else ()
+        added = options.exclude if "exclude" in options.model_fields_set else ()
         return replace(
             settings,
-            open_buffers=settings.open_buffers and options.open_buffers,
-            max_tokens=max_tokens,
             exclude=tuple(dict.fromkeys((*settings.exclude, *added))),
+            **self._switched("context", settings, options, "open_buffers", "agents_file"),
+            **self._lowered("context", settings, options, "max_tokens"),
         )
+
+    def _switched(self, section: str, settings: Any, options: Section, *names: str) -> dict[str, Any]:
+        """Switches that can only be put off."""
+        for name in _given(options, names):
+            if getattr(options, name) and not getattr(settings, name):
+                self._refuse(f"{section}.{to_camel(name)}", "It can only be switched off here.")
+        return {name: False for name in _given(options, names) if not getattr(options, name)}
+
+    def _lowered(self, section: str, settings: Any, options: Section, *names: str) -> dict[str, Any]:
+        """Numbers that can only become smaller; where there is none yet, any is smaller."""
+        lowered: dict[str, Any] = {}
+        for name in _given(options, names):
+            limit, wanted = getattr(settings, name), getattr(options, name)
+            if wanted is None:
+                continue
+            if limit is not None and wanted > limit:
+                self._refuse(f"{section}.{to_camel(name)}", "It can only be lowered here.")
+            else:
+                lowered[name] = wanted
+        return lowered
+
+
+def _given(options: Section, names: tuple[str, ...]) -> list[str]:
+    return [name for name in names if name in options.model_fields_set]
 
 
 def _split(raw: dict[str, object], section: type[Section]) -> tuple[dict[str, object], list[tuple[str, ...]]]:

@@ -52,6 +52,12 @@ class ChatOptions(Section):
     """Let the model call tools. The editor and the workspace can only switch them off."""
     keep_conversations: bool = Field(default=_CHAT.keep_conversations, json_schema_extra=ANYWHERE)
     """Keep conversations in the state directory. The editor and the workspace can only switch it off."""
+    auto_compact: bool = Field(default=_CHAT.auto_compact, json_schema_extra=ANYWHERE)
+    """Summarise the older part of a conversation that becomes too long for the model. The editor and the workspace
+    can only switch it off; `/compact` does it by hand."""
+    compact_timeout: Seconds = Field(default=_CHAT.compact_timeout, json_schema_extra=ANYWHERE)
+    """Seconds that a summary may take. After that, the newest messages that fit are sent. Elsewhere it can only be
+    lowered."""
 
 
 class ContextOptions(Section):
@@ -67,6 +73,9 @@ class ContextOptions(Section):
         json_schema_extra={**ANYWHERE, "default": list(_CONTEXT.exclude)},
     )
     """Files that never become context. Those of the editor and the workspace are added to the user's."""
+    agents_file: bool = Field(default=_CONTEXT.agents_file, json_schema_extra=ANYWHERE)
+    """Send the `AGENTS.md` of the workspace as part of the system prompt. The editor and the workspace can only
+    switch it off."""
 
 
 class Options(Section):

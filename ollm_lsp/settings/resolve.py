@@ -78,7 +78,7 @@ def _of_user(layer: Layer, *, embedded_available: bool) -> tuple[Settings, list[
         model=model,
         providers=MappingProxyType(providers),
         chat=_chat(options.chat),
-        context=ContextSettings(options.context.open_buffers, options.context.max_tokens, _exclude(options, problems)),
+        context=_context(options, problems),
     ), problems
 
 
@@ -86,11 +86,13 @@ def _chat(options: ChatOptions) -> ChatSettings:
     return ChatSettings(**options.model_dump())
 
 
-def _exclude(options: Options, problems: list[Problem]) -> tuple[str, ...]:
-    """A list that lost an entry to a problem must not let through more than no list at all."""
+def _context(options: Options, problems: list[Problem]) -> ContextSettings:
+    # A list that lost an entry to a problem must not let through more than no list at all.
     lost = any(problem.key.startswith("context.exclude[") for problem in problems)
     added = ContextSettings().exclude if lost else ()
-    return tuple(dict.fromkeys((*options.context.exclude, *added)))
+    exclude = tuple(dict.fromkeys((*options.context.exclude, *added)))
+    given: dict[str, Any] = {**options.context.model_dump(), "exclude": exclude}
+    return ContextSettings(**given)
 
 
 def _provider(name: str, options: ProviderOptions, common: Timeouts) -> ProviderSettings:

@@ -94,6 +94,8 @@ class ChatSettings:
     tool_timeout: float = 60.0
     tools: bool = True
     keep_conversations: bool = True
+    auto_compact: bool = True
+    compact_timeout: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class ContextSettings:
     open_buffers: bool = True
     max_tokens: int | None = None
     exclude: tuple[str, ...] = ("**/.env*",)
+    agents_file: bool = True
 
 
 @dataclass(frozen=True, slots=True)

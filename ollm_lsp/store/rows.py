@@ -87,8 +87,8 @@ def finish(connection: Connection, conversation_id: str, response: Response, now
     _insert_messages(connection, number, output, len(response.input), is_input=False)
     _set_usage(connection, number, response.usage, response.cost)
     connection.execute(
-        "UPDATE response SET finish_reason = ?, ended = ? WHERE number = ?",
-        (response.finish_reason.value, now, number),
+        "UPDATE response SET finish_reason = ?, is_recap = ?, ended = ? WHERE number = ?",
+        (response.finish_reason.value, response.is_recap, now, number),
     )
     connection.execute("UPDATE conversation SET updated = ? WHERE id = ?", (now, plain(conversation_id)))
 
@@ -102,7 +102,7 @@ def load(connection: Connection, conversation_id: str) -> ConversationRecord | N
         return None
     responses = connection.execute(
         "SELECT number, id, parent_id, provider, model, input_tokens, output_tokens, cache_read_tokens, "
-        "cache_write_tokens, cost_micros, cost_currency, cost_known, finish_reason, began, ended "
+        "cache_write_tokens, cost_micros, cost_currency, cost_known, finish_reason, is_recap, began, ended "
         "FROM response WHERE conversation_id = ? ORDER BY number",
         (plain(conversation_id),),
     ).fetchall()
@@ -181,7 +181,21 @@ def _set_usage(connection: Connection, number: int, usage: Usage, cost: Cost) ->
 
 
 def _response(connection: Connection, row: tuple[Any, ...]) -> ResponseRecord:
-    number, response_id, parent_id, provider, model, *counts, micros, currency, known, reason, began, ended = row
+    (
+        number,
+        response_id,
+        parent_id,
+        provider,
+        model,
+        *counts,
+        micros,
+        currency,
+        known,
+        reason,
+        recap,
+        began,
+        ended,
+    ) = row
     given: list[Message] = []
     output: list[Message] = []
     found = connection.execute("SELECT is_input, item FROM message WHERE response = ? ORDER BY number", (number,))
@@ -198,6 +212,7 @@ def _response(connection: Connection, row: tuple[Any, ...]) -> ResponseRecord:
         Usage(*counts),
         Cost(micros, currency, bool(known)),
         _finish_reason(reason),
+        bool(recap),
     )
     return ResponseRecord(response, began, ended)
 

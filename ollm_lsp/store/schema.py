@@ -36,6 +36,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             cost_currency TEXT NOT NULL DEFAULT 'USD',
             cost_known INTEGER NOT NULL DEFAULT 0,
             finish_reason TEXT,
+            is_recap INTEGER NOT NULL DEFAULT 0,
             began REAL NOT NULL,
             ended REAL
         )

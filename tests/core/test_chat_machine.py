@@ -17,11 +17,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from ollm_lsp.core.chat import Question
 from ollm_lsp.core.conversation import Conversation
 from ollm_lsp.core.errors import ServerFailed
 from ollm_lsp.core.events import Ended, Failed, Finished, FinishReason, Started, ToolCalled, ToolChanged
 from ollm_lsp.core.model import Capabilities
+from ollm_lsp.core.question import Question
 from ollm_lsp.core.tokens import estimate
 from ollm_lsp.core.tool import ToolCall, ToolStatus
 from ollm_lsp.core.toolbox import Toolbox
@@ -138,7 +138,7 @@ class Chats(RuleBasedStateMachine):
         first, *then = [[Pause(gate) if step is None else step for step in script] for script in scripts]
         messages = (*self.conversation.history(self.conversation.head, MODEL), ASKED)
         tokens = estimate(messages)
-        asked = Question(messages, (ASKED,), tokens, Capabilities(tools=True, context_window=tokens + room + 1))
+        asked = Question(messages, (ASKED,), Capabilities(tools=True, context_window=tokens + room + 1))
         provider = ScriptedProvider(*first, then=then)
         self.run = Run(provider, RecordingSink(), self.conversation, self.toolbox, max_turns)
         self.task = self.loop.create_task(self.run.chat(asked, str(self.count)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tracemalloc
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,7 @@ from ollm_lsp.core.events import (
     Warned,
 )
 from ollm_lsp.core.messages import Message, Reasoning, Role, Text
+from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.repetition import ADVICE
 from ollm_lsp.core.tokens import estimate_tools
 from ollm_lsp.core.tool import ToolCall, ToolKind, ToolOutcome, ToolResult, ToolStatus
@@ -225,7 +227,7 @@ async def test_calls_with_the_same_made_up_id_are_told_apart() -> None:
 async def test_a_model_without_tools_is_offered_none() -> None:
     run = run_of(DONE)
     asked = question()
-    await run.chat(type(asked)(asked.messages, asked.input, asked.tokens, type(asked.capabilities)()))
+    await run.chat(replace(asked, capabilities=Capabilities()))
     assert run.provider.requests[0].tools == ()
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ollm_lsp.core.call_repair import RepairingProvider
 from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer, ServerFailed
 from ollm_lsp.core.events import (
     Activity,
@@ -308,8 +309,9 @@ async def test_it_counts_what_is_really_sent() -> None:
 
 
 @pytest.mark.prop("eng-1")
-def test_only_a_model_that_cannot_call_tools_is_wrapped() -> None:
+def test_a_model_uses_tools_as_well_as_it_can() -> None:
     provider = ScriptedProvider()
-    assert suited(provider, Capabilities(tools=True), tools_wanted=True) is provider
+    assert suited(provider, Capabilities(tools=True), tools_wanted=False) is provider
     assert suited(provider, Capabilities(), tools_wanted=False) is provider
+    assert isinstance(suited(provider, Capabilities(tools=True), tools_wanted=True), RepairingProvider)
     assert isinstance(suited(provider, Capabilities(), tools_wanted=True), ReactProvider)

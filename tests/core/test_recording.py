@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_lsp.core.chat import Chat, Question, ending
+from ollm_lsp.core.chat import Chat, ending
 from ollm_lsp.core.conversation import Conversation, Response
 from ollm_lsp.core.errors import OllmError, ServerFailed, StoreFailed
 from ollm_lsp.core.events import (
@@ -27,6 +27,7 @@ from ollm_lsp.core.events import (
 from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.messages import Message, Role, Text
 from ollm_lsp.core.model import Capabilities, ModelId
+from ollm_lsp.core.question import Question
 from ollm_lsp.core.record import Opening
 from ollm_lsp.core.recording import NoRecording, StoreRecording
 from tests.core.values import patient, said
@@ -79,7 +80,7 @@ class WatchedStore(MemoryStore):
 
 async def chat(store: MemoryStore, *script: Step) -> tuple[RecordingSink, Conversation]:
     sink, conversation = RecordingSink(), Conversation("c")
-    question = Question((ASKED,), (ASKED,), 1, Capabilities(context_window=1_000))
+    question = Question((ASKED,), (ASKED,), Capabilities(context_window=1_000))
     recording = StoreRecording(store, "c", sink)
     async with ending(sink) as end:
         running = Chat(ScriptedProvider(*script), MODEL, recording, recording=recording)
@@ -125,7 +126,7 @@ async def test_the_response_is_kept_before_the_chat_says_that_it_ended() -> None
     async def answer() -> None:
         recording = StoreRecording(store, "c", sink)
         async with ending(sink):
-            question = Question((ASKED,), (ASKED,), 1, Capabilities())
+            question = Question((ASKED,), (ASKED,), Capabilities())
             chat = Chat(ScriptedProvider(TextDelta("a"), DONE), MODEL, recording, recording=recording)
             await chat.run(question, Conversation("c"), parent_id=None, response_id="r")
 
@@ -151,7 +152,7 @@ async def test_a_cancelled_chat_is_kept_as_far_as_it_came() -> None:
     store, provider = WatchedStore(), ScriptedProvider(TextDelta("Once "), Hang())
     sink = RecordingSink()
     recording = StoreRecording(store, "c", sink)
-    question = Question((ASKED,), (ASKED,), 1, Capabilities())
+    question = Question((ASKED,), (ASKED,), Capabilities())
     running = Chat(provider, MODEL, recording, recording=recording)
     task = asyncio.ensure_future(running.run(question, Conversation("c"), parent_id=None, response_id="r"))
     await provider.waiting.wait()
@@ -199,7 +200,7 @@ async def test_messages_are_added_to_a_response_that_is_open(fails: tuple[str, .
 @pytest.mark.prop("eng-3")
 async def test_a_chat_needs_no_store() -> None:
     sink, conversation = RecordingSink(), Conversation("c")
-    question = Question((ASKED,), (ASKED,), 1, Capabilities())
+    question = Question((ASKED,), (ASKED,), Capabilities())
     running = Chat(ScriptedProvider(TextDelta("a"), DONE), MODEL, sink)
     response = await running.run(question, conversation, parent_id=None, response_id="r")
     assert response.text == "a"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import ModelNotFound, SettingsError
 from ollm_lsp.core.events import Activity
+from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
 from ollm_lsp.lsp.lazy_types import import_types
@@ -27,7 +28,7 @@ from tests.support.scripted_provider import ScriptedProvider
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from ollm_lsp.core.ports import Provider, ResponseStore
+    from ollm_lsp.core.ports import Fits, Provider, ResponseStore
 
 NAMES = ("keyless", "plain", "shop")
 
@@ -91,6 +92,9 @@ class FixedServices:
 
     async def store(self, *, is_kept: bool) -> ResponseStore:  # noqa: ARG002 (part of the contract)
         return MemoryStore(time)
+
+    async def fits(self) -> Fits:
+        return any_object
 
     async def close(self) -> None:
         """There is nothing to close."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ollm_lsp.core.events import Finished, FinishReason, TextDelta, ToolCalled
+from ollm_lsp.core.fit import any_object
+from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.model import Capabilities, ModelId
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.lsp.handlers.chat import send
@@ -23,6 +25,8 @@ from tests.support.tools import FakeTool
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from ollm_lsp.core.ports import Fits
+
 CALLED = [ToolCalled(ToolCall("call_0", "read", {"path": "a"})), Finished(FinishReason.TOOL_USE)]
 DONE = [TextDelta("done"), Finished(FinishReason.STOP)]
 
@@ -34,6 +38,7 @@ class Editor:
         settings = default_settings(embedded_available=False)
         self._resolution = Resolution(replace(settings, model=ModelId("scripted", "m"), chat=chat))
         self._provider = provider
+        self._store = MemoryStore(lambda: 0.0)
         self.told: list[tuple[str, Any]] = []
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
@@ -52,6 +57,13 @@ class Editor:
     async def provider(self, name: str) -> AsyncGenerator[ScriptedProvider]:
         assert name == "scripted"
         yield self._provider
+
+    async def store(self, *, is_kept: bool) -> MemoryStore:
+        assert is_kept
+        return self._store
+
+    async def fits(self) -> Fits:
+        return any_object
 
     def values(self, token: str) -> list[dict[str, Any]]:
         return [params["value"] for _, params in self.told if params.get("token") == token]

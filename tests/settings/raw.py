@@ -15,7 +15,7 @@ KEYS = [
     "model", "providers", "timeouts", "chat", "context", "type", "baseUrl", "apiKey", "allowInsecure", "keepAlive",
     "modelPath", "contextWindow", "threads", "idleTimeout", "think", "maxRetries", "maxTokens", "headers", "extra",
     "connect", "firstToken", "idle", "total", "systemPrompt", "openBuffers", "exclude", "ollama", "openai", "embedded",
-    "keepConversations",
+    "keepConversations", "maxTurns", "toolTimeout", "tools", "autoCompact", "compactTimeout", "agentsFile",
     "vllm", "a:b", "base_url", "kraken", "X-Team", "Authorization", "top_k", "stream", "",
 ]  # fmt: skip
 VALUES: list[Any] = [

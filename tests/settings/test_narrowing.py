@@ -62,6 +62,9 @@ def test_no_layer_widens_what_the_user_allowed(user: object, editor: object, wor
         assert settings.chat.max_turns <= allowed.chat.max_turns
         assert settings.chat.tool_timeout <= allowed.chat.tool_timeout
         assert settings.chat.tools <= allowed.chat.tools
+        assert settings.chat.auto_compact <= allowed.chat.auto_compact
+        assert settings.chat.compact_timeout <= allowed.chat.compact_timeout
+        assert settings.context.agents_file <= allowed.context.agents_file
         if allowed.context.max_tokens is not None:
             assert settings.context.max_tokens is not None
             assert settings.context.max_tokens <= allowed.context.max_tokens
@@ -224,6 +227,9 @@ def test_the_options_that_count_anywhere_are_exactly_those_that_narrowing_knows(
         "chat.toolTimeout",
         "chat.tools",
         "chat.keepConversations",
+        "chat.autoCompact",
+        "chat.compactTimeout",
+        "context.agentsFile",
         "context.openBuffers",
         "context.maxTokens",
         "context.exclude",

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ollm_lsp.core.chat import MAX_TURNS, Chat, Question, ending
+from ollm_lsp.core.chat import MAX_TURNS, Chat, ending
 from ollm_lsp.core.conversation import Conversation
 from ollm_lsp.core.events import ToolChanged
 from ollm_lsp.core.messages import Message
 from ollm_lsp.core.model import Capabilities, ModelId
+from ollm_lsp.core.question import Question
+from ollm_lsp.core.tokens import CHARS_PER_TOKEN, estimate
 from ollm_lsp.core.toolbox import Toolbox
 from tests.support.scripted_provider import RecordingSink
 
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
 
 MODEL = ModelId("scripted", "model:7b")
 ASKED = Message.user("why?")
+ALONE = estimate((ASKED, ASKED)) - 1
+"""The tokens of the question and of an empty message before it."""
 
 
-def question(tokens: int = 10, limit: int = 1_000, *sent: Message) -> Question:
-    capabilities = Capabilities(tools=True, context_window=limit)
-    return Question(sent or (Message.system("be brief"), ASKED), (ASKED,), tokens, capabilities)
+def question(tokens: int | None = None, limit: int = 1_000, *sent: Message) -> Question:
+    """A question for a model with that limit; with so many tokens, if that matters."""
+    system = Message.system("be brief" if tokens is None else "." * CHARS_PER_TOKEN * (tokens - ALONE))
+    return Question(sent or (system, ASKED), (ASKED,), Capabilities(tools=True, context_window=limit))
 
 
 @dataclass

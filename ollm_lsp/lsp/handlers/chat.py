@@ -6,21 +6,21 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ollm_lsp.core.chat import Chat, ending
+from ollm_lsp.core.chat import ending
 from ollm_lsp.core.errors import SettingsError
-from ollm_lsp.core.model import ModelId
 from ollm_lsp.core.recording import StoreRecording
-from ollm_lsp.core.toolbox import Toolbox
 from ollm_lsp.lsp import to_wire
 from ollm_lsp.lsp.chat_progress import ChatProgress
-from ollm_lsp.lsp.question import compose
+from ollm_lsp.lsp.chat_work import ChatWork
 from ollm_lsp.lsp.session import new_id
 from ollm_lsp.lsp.sink import EventSink
 
 if TYPE_CHECKING:
-    from ollm_lsp.core.conversation import Conversation, Response
     from ollm_lsp.lsp.protocol import ChatSendParams
     from ollm_lsp.lsp.session import Session
+    from ollm_lsp.settings.resolved import Settings
+
+COMPACT = "/compact"
 
 
 async def send(session: Session, params: ChatSendParams) -> dict[str, Any]:
@@ -28,7 +28,7 @@ async def send(session: Session, params: ChatSendParams) -> dict[str, Any]:
     began = monotonic()
     response_id = new_id()
     conversation = None
-    with session.work(params.work_done_token) as (work_done, work):
+    with session.work(params.work_done_token) as (work_done, stoppable):
         progress = ChatProgress(work_done)
         sink = EventSink(session.rpc, session.writer, params.partial_result_token, progress.observe)
         try:
@@ -40,33 +40,22 @@ async def send(session: Session, params: ChatSendParams) -> dict[str, Any]:
                     recording = StoreRecording(
                         store, conversation.id, sink, lambda warning: session.warn_of_store(warning, sink)
                     )
-                    response = await _answer(session, params, conversation, response_id, recording)
+                    work = ChatWork(session, await _settings(session), params, conversation, recording)
+                    is_order = params.text.strip() == COMPACT
+                    response = await (work.compact(response_id) if is_order else work.answer(response_id))
                 end.reason = response.finish_reason
         except asyncio.CancelledError:
             # The cancel button stops the work, it does not withdraw the request: what came so far is the answer.
             response = conversation.get(response_id) if conversation else None
-            if conversation is None or response is None or not work.resume():
+            if conversation is None or response is None or not stoppable.resume():
                 raise
         finally:
             await work_done.end(progress.summary())
     return to_wire.chat_result(conversation.id, response, monotonic() - began)
 
 
-async def _answer(
-    session: Session, params: ChatSendParams, conversation: Conversation, response_id: str, sink: StoreRecording
-) -> Response:
+async def _settings(session: Session) -> Settings:
     resolution = await session.settings()
     if resolution.broken is not None:
         raise SettingsError(resolution.broken.finding, remedy=resolution.broken.remedy)
-    settings = resolution.settings
-    model = ModelId.parse(params.model) if params.model else settings.model
-    parent_id = params.parent_id or conversation.head
-    history = conversation.history(parent_id, model)
-    tools = session.tools if settings.chat.tools and params.tools is not False else ()
-    toolbox = Toolbox(tools, time_limit=settings.chat.tool_timeout)
-    async with session.services.provider(model.provider) as provider:
-        capabilities = await provider.capabilities(model.name)
-        question = compose(params, history, session.documents, settings, capabilities, sink, toolbox.specs)
-        session.tell_status(model=str(model), contextTokens=question.tokens, contextLimit=question.limit)
-        chat = Chat(provider, model, sink, toolbox=toolbox, max_turns=settings.chat.max_turns, recording=sink)
-        return await chat.run(question, conversation, parent_id=parent_id, response_id=response_id)
+    return resolution.settings

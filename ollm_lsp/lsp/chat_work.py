@@ -1,0 +1,177 @@
+"""A chat at work: a message of the user, the conversation it belongs to, and the models that have to do with it."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ollm_lsp.core.chat import Chat
+from ollm_lsp.core.compaction import Compactor, Outcome, is_due
+from ollm_lsp.core.conversation import Response
+from ollm_lsp.core.counting import count
+from ollm_lsp.core.events import FinishReason, Started, TextDelta
+from ollm_lsp.core.messages import Message, Role, Text
+from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.react import suited
+from ollm_lsp.core.recap import recap
+from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.tokens import DEFAULT_LIMIT
+from ollm_lsp.core.toolbox import Toolbox
+from ollm_lsp.core.usage import FREE, Usage
+from ollm_lsp.core.window import SUMMARISING
+from ollm_lsp.core.written_call import call_ids
+from ollm_lsp.lsp.question import compose, system_prompt
+from ollm_lsp.lsp.session import new_id
+from ollm_lsp.settings.narrowing import is_local
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from ollm_lsp.core.conversation import Conversation
+    from ollm_lsp.core.model import Capabilities
+    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.recording import StoreRecording
+    from ollm_lsp.lsp.protocol import ChatSendParams
+    from ollm_lsp.lsp.session import Session
+    from ollm_lsp.settings.resolved import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """Who answers, and who summarises."""
+
+    provider: Provider
+    capabilities: Capabilities
+    compactor: Compactor
+
+    @property
+    def window(self) -> int:
+        return self.capabilities.context_window or DEFAULT_LIMIT
+
+
+class ChatWork:
+    """What is done with one message."""
+
+    def __init__(
+        self,
+        session: Session,
+        settings: Settings,
+        params: ChatSendParams,
+        conversation: Conversation,
+        recording: StoreRecording,
+    ) -> None:
+        self._session = session
+        self._settings = settings
+        self._params = params
+        self._conversation = conversation
+        self._recording = recording
+        self._model = ModelId.parse(params.model) if params.model else settings.model
+        self._parent_id = params.parent_id or conversation.head
+
+    async def answer(self, response_id: str) -> Response:
+        """Let the model answer, with the open buffers as context."""
+        chat, system = self._settings.chat, system_prompt(self._settings)
+        async with self._models() as found:
+            toolbox = await self._toolbox()
+            history = self._conversation.history(self._parent_id, self._model)
+            models = await self._with_tools(found, toolbox, history)
+            if chat.auto_compact and await self._is_due(models, (system, *history), toolbox):
+                history = await self._shorten(models)
+            question = compose(
+                self._params,
+                system,
+                history,
+                self._session.documents,
+                self._settings,
+                models.capabilities,
+                self._recording,
+                toolbox.specs,
+            )
+            self._session.tell_status(
+                model=str(self._model), contextTokens=question.tokens, contextLimit=question.limit
+            )
+            return await Chat(
+                models.provider,
+                self._model,
+                self._recording,
+                toolbox=toolbox,
+                max_turns=chat.max_turns,
+                recording=self._recording,
+                compactor=models.compactor if chat.auto_compact else None,
+            ).run(question, self._conversation, parent_id=self._parent_id, response_id=response_id)
+
+    async def compact(self, response_id: str) -> Response:
+        """Summarise what the conversation has so far, because the user wants it."""
+        async with self._models() as models:
+            model = models.compactor.model
+            self._recording.emit(Started(self._conversation.id, response_id, model))
+            self._recording.emit(SUMMARISING)
+            made = await recap(
+                self._conversation,
+                self._parent_id,
+                self._model,
+                models.compactor,
+                window=models.window,
+                recap_id=response_id,
+            )
+        if made.response is not None:
+            await self._recording.finish(made.response)
+        summarised = made.response and made.compacted.warning
+        told = summarised.message if summarised else f"Nothing was changed: {made.compacted.problem}."
+        self._recording.emit(TextDelta(told))
+        unchanged = Response(response_id, self._parent_id, model, (), (), Usage(), FREE, FinishReason.STOP)
+        return replace(made.response or unchanged, output=(Message(Role.ASSISTANT, (Text(told),)),))
+
+    @asynccontextmanager
+    async def _models(self) -> AsyncGenerator[_Models]:
+        async with AsyncExitStack() as stack:
+            provider = await stack.enter_async_context(self._session.services.provider(self._model.provider))
+            summariser = self._summariser()
+            other = provider
+            if summariser.provider != self._model.provider:
+                other = await stack.enter_async_context(self._session.services.provider(summariser.provider))
+            compactor = Compactor(other, summariser, self._settings.chat.compact_timeout)
+            yield _Models(provider, await provider.capabilities(self._model.name), compactor)
+
+    def _summariser(self) -> ModelId:
+        """The model of the chat, unless it is elsewhere and the default one is on this machine."""
+        for model in (self._model, self._settings.model):
+            provider = self._settings.providers.get(model.provider)
+            if provider is not None and is_local(provider, model.name):
+                return model
+        return self._model
+
+    async def _toolbox(self) -> Toolbox:
+        chat = self._settings.chat
+        if not self._session.tools or not chat.tools or self._params.tools is False:
+            return Toolbox()
+        return Toolbox(self._session.tools, fits=await self._session.services.fits(), time_limit=chat.tool_timeout)
+
+    async def _with_tools(self, found: _Models, toolbox: Toolbox, history: tuple[Message, ...]) -> _Models:
+        wanted = bool(toolbox.specs or call_ids(history))
+        provider = suited(found.provider, found.capabilities, tools_wanted=wanted, fits=toolbox.fits)
+        return replace(found, provider=provider, capabilities=await provider.capabilities(self._model.name))
+
+    async def _is_due(self, models: _Models, past: tuple[Message, ...], toolbox: Toolbox) -> bool:
+        tools = toolbox.specs if models.capabilities.tools else ()
+        request = ChatRequest(self._model.name, (*past, Message.user(self._params.text)), tools)
+        return is_due(await count(models.provider, request, models.window), models.window)
+
+    async def _shorten(self, models: _Models) -> tuple[Message, ...]:
+        """The history as the model will be shown it; a summary is kept, and the chat follows it."""
+        self._recording.emit(SUMMARISING)
+        made = await recap(
+            self._conversation,
+            self._parent_id,
+            self._model,
+            models.compactor,
+            window=models.window,
+            recap_id=new_id(),
+        )
+        if made.compacted.outcome is not Outcome.UNCHANGED and made.compacted.warning:
+            self._recording.emit(made.compacted.warning)
+        if made.response is not None:
+            await self._recording.finish(made.response)
+            self._parent_id = made.response.id
+        return made.compacted.messages
