@@ -76,8 +76,13 @@ class Compacted:
 
 
 def is_due(tokens: int, limit: int) -> bool:
-    """Whether it is time: from 80 % of the limit on, before the warning at 90 %."""
+    """Whether it is time in the middle of a chat: from 80 % of the limit on, before the warning at 90 %."""
     return tokens * 10 >= limit * 8
+
+
+def is_due_before(tokens: int, limit: int) -> bool:
+    """Whether it is time before a chat: from 60 % on, because the context of the question needs room as well."""
+    return tokens * 10 >= limit * 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ def most(request: ChatRequest) -> int:
     return size + around + 2 * IMAGE_TOKENS * images
 
 
+def context_room(limit: int) -> int:
+    """Tokens of a window that a question may fill with all that goes with it. The rest is for tools and answers."""
+    return limit * 3 // 4
+
+
 def answer_reserve(limit: int) -> int:
     """Tokens of a context window that are kept free for the answer."""
     return max(1, min(limit // 4, 4_096))

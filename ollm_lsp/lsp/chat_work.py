@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.chat import Chat
-from ollm_lsp.core.compaction import Compactor, Outcome, is_due
+from ollm_lsp.core.compaction import Compactor, Outcome, is_due_before
 from ollm_lsp.core.conversation import Response
 from ollm_lsp.core.counting import count
 from ollm_lsp.core.events import FinishReason, Started, TextDelta
@@ -156,7 +156,7 @@ class ChatWork:
     async def _is_due(self, models: _Models, past: tuple[Message, ...], toolbox: Toolbox) -> bool:
         tools = toolbox.specs if models.capabilities.tools else ()
         request = ChatRequest(self._model.name, (*past, Message.user(self._params.text)), tools)
-        return is_due(await count(models.provider, request, models.window), models.window)
+        return is_due_before(await count(models.provider, request, models.window), models.window)
 
     async def _shorten(self, models: _Models) -> tuple[Message, ...]:
         """The history as the model will be shown it; a summary is kept, and the chat follows it."""

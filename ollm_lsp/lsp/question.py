@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.errors import InvalidMessage, Unsupported
 from ollm_lsp.core.messages import Image, Message
 from ollm_lsp.core.question import Question
-from ollm_lsp.core.tokens import DEFAULT_LIMIT, answer_reserve, estimate, estimate_tools
+from ollm_lsp.core.tokens import DEFAULT_LIMIT, context_room, estimate, estimate_tools
 from ollm_lsp.lsp.context import assemble
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def compose(
     images = _images(params)
     asked = Message.user(params.text, *images)
     told = estimate_tools(tools) if capabilities.tools else 0
-    spare = limit - answer_reserve(limit) - told - estimate((system, *history, asked))
+    spare = context_room(limit) - told - estimate((system, *history, asked))
     context = assemble(documents, params.context, settings.context, max(0, spare))
     for warning in context.warnings:
         sink.emit(warning)

@@ -1,13 +1,15 @@
-"""ollm/chat/send with tools: who is offered which, and what the client hears of their calls."""
+"""ollm/chat/send: tools, for models that can call them and for others, and conversations that become too long."""
 
 from __future__ import annotations
 
+import json
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from ollm_lsp.core.errors import ContextOverflow
 from ollm_lsp.core.events import Finished, FinishReason, TextDelta, ToolCalled
 from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.memory_store import MemoryStore
@@ -18,14 +20,16 @@ from ollm_lsp.lsp.protocol import ChatSendParams
 from ollm_lsp.lsp.session import Session
 from ollm_lsp.settings.defaults import default_settings
 from ollm_lsp.settings.layers import Resolution
-from ollm_lsp.settings.resolved import ChatSettings
+from ollm_lsp.settings.resolved import ChatSettings, OllamaSettings
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.tools import FakeTool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
+    from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.ports import Fits
+    from tests.support.scripted_provider import Step
 
 CALLED = [ToolCalled(ToolCall("call_0", "read", {"path": "a"})), Finished(FinishReason.TOOL_USE)]
 DONE = [TextDelta("done"), Finished(FinishReason.STOP)]
@@ -37,7 +41,7 @@ class Editor:
     def __init__(self, provider: ScriptedProvider, chat: ChatSettings) -> None:
         settings = default_settings(embedded_available=False)
         self._resolution = Resolution(replace(settings, model=ModelId("scripted", "m"), chat=chat))
-        self._provider = provider
+        self._providers = {"scripted": provider}
         self._store = MemoryStore(lambda: 0.0)
         self.told: list[tuple[str, Any]] = []
 
@@ -45,7 +49,8 @@ class Editor:
         self.told.append((method, params))
 
     def write(self, data: bytes) -> None:
-        pass
+        message = json.loads(data.partition(b"\r\n\r\n")[2])
+        self.notify(message["method"], message["params"])
 
     async def drain(self) -> None:
         pass
@@ -55,8 +60,15 @@ class Editor:
 
     @asynccontextmanager
     async def provider(self, name: str) -> AsyncGenerator[ScriptedProvider]:
-        assert name == "scripted"
-        yield self._provider
+        yield self._providers[name]
+
+    def add_local(self, provider: ScriptedProvider, *, is_default: bool) -> None:
+        settings = self._resolution.settings
+        if is_default:
+            here = OllamaSettings("local", "http://127.0.0.1:11434")
+            settings = replace(settings, model=ModelId("local", "m"), providers={**settings.providers, "local": here})
+        self._resolution = Resolution(settings)
+        self._providers["local"] = provider
 
     async def store(self, *, is_kept: bool) -> MemoryStore:
         assert is_kept
@@ -69,6 +81,10 @@ class Editor:
         return [params["value"] for _, params in self.told if params.get("token") == token]
 
 
+def session_of(editor: Editor) -> Session:
+    return Session(cast("Any", editor), cast("Any", editor), cast("Any", editor))
+
+
 async def sent(
     *,
     chat: ChatSettings | None = None,
@@ -78,7 +94,7 @@ async def sent(
 ) -> tuple[ScriptedProvider, Editor, dict[str, Any]]:
     provider = script or ScriptedProvider(*DONE, capabilities=Capabilities(tools=can))
     editor = Editor(provider, chat or ChatSettings())
-    session = Session(cast("Any", editor), cast("Any", editor), cast("Any", editor))
+    session = session_of(editor)
     session.tools = (FakeTool(),)
     params = ChatSendParams("why?", tools=tools, work_done_token="w", partial_result_token="p")
     return provider, editor, await send(session, params)
@@ -123,3 +139,136 @@ async def test_the_settings_limit_the_turns() -> None:
     assert len(provider.requests) == 2
     assert result["finishReason"] == "max_turns"
     assert editor.values("p")[-1] == {"type": "finished", "reason": "max_turns"}
+
+
+@pytest.mark.prop("core-17")
+async def test_a_model_without_tools_reads_about_them_and_is_read_for_calls() -> None:
+    action = [TextDelta('Thought: hm\nAction: read\nAction Input: {"path": "a"}\n'), Finished(FinishReason.STOP)]
+    answer = [TextDelta("Final Answer: done"), Finished(FinishReason.STOP)]
+    provider, editor, result = await sent(script=ScriptedProvider(*action, then=[answer]))
+    assert "Does read." in provider.requests[0].messages[0].text
+    assert provider.requests[1].messages[-1].text == "Observation: text"
+    assert "hm" in "".join(value["text"] for value in editor.values("p") if value["type"] == "reasoning")
+    assert (result["text"], result["finishReason"]) == ("done", "stop")
+
+
+async def test_a_call_that_was_written_as_text_is_run() -> None:
+    written = [TextDelta('{"name": "Read", "arguments": {"path": "a"}}'), Finished(FinishReason.STOP)]
+    script = ScriptedProvider(*written, then=[DONE], capabilities=Capabilities(tools=True))
+    provider, editor, result = await sent(script=script)
+    assert [value["status"] for value in editor.values("p") if value["type"] == "toolCall"][-1] == "completed"
+    assert len(provider.requests) == 2
+    assert result["text"] == "done"
+
+
+SUMMARY = [TextDelta("They spoke."), Finished(FinishReason.STOP)]
+LONG = [TextDelta("word " * 220), Finished(FinishReason.STOP)]
+
+
+class Talk:
+    """Several messages in one conversation, with a model that reads 1,000 tokens."""
+
+    def __init__(self, *scripts: Sequence[Step], chat: ChatSettings | None = None) -> None:
+        window = Capabilities(context_window=1_000)
+        self.provider = ScriptedProvider(*scripts[0], then=scripts[1:], capabilities=window)
+        self.editor = Editor(self.provider, chat or ChatSettings())
+        self.session = session_of(self.editor)
+        self.conversation_id: str | None = None
+
+    async def say(self, text: str, parent_id: str | None = None) -> dict[str, Any]:
+        params = ChatSendParams(text, self.conversation_id, parent_id, work_done_token="w", partial_result_token="p")
+        result = await send(self.session, params)
+        self.conversation_id = result["conversationId"]
+        return result
+
+    @property
+    def warnings(self) -> list[str]:
+        return [value["code"] for value in self.editor.values("p") if value["type"] == "warning"]
+
+    async def kept(self) -> list[Response]:
+        assert self.conversation_id is not None
+        record = await (await self.session.store()).load(self.conversation_id)
+        assert record is not None
+        return [kept.response for kept in record.responses]
+
+
+@pytest.mark.prop("eng-3")
+async def test_a_conversation_that_becomes_too_long_goes_on_from_a_summary() -> None:
+    talk = Talk(LONG, LONG, SUMMARY, DONE, DONE)
+    for number in range(2):
+        await talk.say(f"question {number}")
+    assert talk.warnings == []
+    await talk.say("go on")
+    assert talk.warnings == ["compacted"]
+    *_, summarising, asked = talk.provider.requests
+    assert "question 0" in summarising.messages[-1].text
+    texts = [message.text for message in asked.messages]
+    assert "They spoke." in texts[1]
+    assert texts[-1] == "go on"
+    assert not any("question 0" in text for text in texts)
+    *_, recap, response = await talk.kept()
+    assert (recap.is_recap, response.parent_id) == (True, recap.id)
+    await talk.say("and on")
+    assert "They spoke." in talk.provider.requests[-1].messages[1].text
+    assert talk.warnings == ["compacted"]
+
+
+async def test_who_switched_compaction_off_is_told_when_it_is_too_long() -> None:
+    talk = Talk(LONG, LONG, LONG, LONG, chat=ChatSettings(auto_compact=False))
+    for number in range(3):
+        await talk.say(f"question {number}")
+    with pytest.raises(ContextOverflow, match="1,000"):
+        await talk.say("more " * 100)
+    assert "compacted" not in talk.warnings
+
+
+@pytest.mark.prop("eng-3")
+async def test_compacting_by_hand_adds_a_recap_and_asks_nothing_else() -> None:
+    talk = Talk(LONG, LONG, SUMMARY, DONE)
+    first = await talk.say("question 0")
+    await talk.say("question 1")
+    result = await talk.say(" /compact ")
+    assert len(talk.provider.requests) == 3
+    assert "was summarised" in result["text"]
+    assert [value for value in talk.editor.values("p") if value["type"] == "text"][-1]["text"] == result["text"]
+    assert talk.editor.values("p")[-1] == {"type": "finished", "reason": "stop"}
+    assert (await talk.kept())[-1].id == result["responseId"]
+    assert "Summarising the conversation" in [value.get("message") for value in talk.editor.values("w")]
+    await talk.say("go on")
+    assert "They spoke." in talk.provider.requests[-1].messages[1].text
+    await talk.say("back", parent_id=first["responseId"])
+    history = [message.text for message in talk.provider.requests[-1].messages[1:]]
+    assert history == ["question 0", "word " * 220, "back"]
+
+
+async def test_compacting_what_is_short_changes_nothing_and_says_so() -> None:
+    talk = Talk(DONE)
+    await talk.say("question")
+    result = await talk.say("/compact")
+    assert result["text"].startswith("Nothing was changed: ")
+    assert len(await talk.kept()) == 1
+    assert len(talk.provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "local", "summarises"),
+    [
+        ("scripted:m", [SUMMARY], "local"),
+        ("local:other", [LONG, LONG, SUMMARY], "local"),
+        (None, [DONE], "scripted"),
+    ],
+    ids=["elsewhere", "here", "no model here"],
+)
+async def test_a_summary_is_written_on_this_machine_where_that_can_be(
+    asked: str | None, local: list[list[Step]], summarises: str
+) -> None:
+    talk = Talk(LONG, LONG, SUMMARY)
+    here = ScriptedProvider(*local[0], then=local[1:], capabilities=Capabilities(context_window=1_000))
+    talk.editor.add_local(here, is_default=asked is not None)
+    model = asked or "scripted:m"
+    for text in ("question 0", "question 1", "/compact"):
+        params = ChatSendParams(text, talk.conversation_id, model=model)
+        talk.conversation_id = (await send(talk.session, params))["conversationId"]
+    summary = (await talk.kept())[-1]
+    assert summary.is_recap
+    assert summary.model.provider == summarises
