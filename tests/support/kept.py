@@ -56,5 +56,6 @@ responses = st.builds(
     usage=usages,
     cost=st.builds(Cost, counts, st.sampled_from(["USD", "EUR"]), st.booleans()),
     finish_reason=st.sampled_from(FinishReason),
+    is_recap=st.booleans(),
 )
 """Any response, under one id."""

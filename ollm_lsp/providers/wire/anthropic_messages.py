@@ -121,7 +121,7 @@ def _encode_part(part: Part, ids: _Ids) -> dict[str, Any] | None:
 
 
 def _encode_result(result: ToolResult, ids: _Ids) -> dict[str, Any]:
-    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": ids.known(result.call_id)}
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": ids.answer(result.call_id)}
     if result.text.strip():
         block["content"] = result.text
     if result.is_error:
@@ -137,7 +137,7 @@ class _Ids:
     """
 
     def __init__(self) -> None:
-        self._sent: dict[str, str] = {}
+        self._open: dict[str, list[str]] = {}
         self._taken: set[str] = set()
 
     def begin(self, call_id: str) -> str:
@@ -146,11 +146,13 @@ class _Ids:
             number += 1
             sent = f"call_{len(self._taken)}_{number}"
         self._taken.add(sent)
-        self._sent[call_id] = sent
+        self._open.setdefault(call_id, []).append(sent)
         return sent
 
-    def known(self, call_id: str) -> str:
-        return self._sent.get(call_id, call_id)
+    def answer(self, call_id: str) -> str:
+        """The first call of that id that has no result yet: results come in the order of their calls."""
+        waiting = self._open.get(call_id)
+        return waiting.pop(0) if waiting else call_id
 
 
 def _encode_choice(choice: ToolChoice | OneTool) -> dict[str, Any] | None:
