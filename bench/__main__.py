@@ -4,7 +4,7 @@ import asyncio
 import sys
 from time import monotonic
 
-from bench import edits, flood, pace, report, start, tokens
+from bench import edits, flood, memory, pace, report, start, tokens
 
 PARTS = {
     "start": ("Cold start", start.measure),
@@ -12,6 +12,7 @@ PARTS = {
     "flood": ("During a stream at full speed", flood.measure),
     "pace": ("During a stream of 200 tokens a second", pace.measure),
     "tokens": ("CPU per token of a stream at full speed", tokens.measure),
+    "memory": ("Memory over a stream of a million tokens", memory.measure),
 }
 
 

@@ -2,87 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import asynccontextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ollm_lsp.core.errors import ContextOverflow
 from ollm_lsp.core.events import Finished, FinishReason, TextDelta, ToolCalled
-from ollm_lsp.core.fit import any_object
-from ollm_lsp.core.memory_store import MemoryStore
-from ollm_lsp.core.model import Capabilities, ModelId
+from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.lsp.handlers.chat import send
 from ollm_lsp.lsp.protocol import ChatSendParams
-from ollm_lsp.lsp.session import Session
-from ollm_lsp.settings.defaults import default_settings
-from ollm_lsp.settings.layers import Resolution
-from ollm_lsp.settings.resolved import ChatSettings, OllamaSettings
+from ollm_lsp.settings.resolved import ChatSettings
 from tests.support.scripted_provider import ScriptedProvider
+from tests.support.session import Peer
 from tests.support.tools import FakeTool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import Sequence
 
     from ollm_lsp.core.conversation import Response
-    from ollm_lsp.core.ports import Fits
     from tests.support.scripted_provider import Step
 
 CALLED = [ToolCalled(ToolCall("call_0", "read", {"path": "a"})), Finished(FinishReason.TOOL_USE)]
 DONE = [TextDelta("done"), Finished(FinishReason.STOP)]
-
-
-class Editor:
-    """The client's end, the services of a session, and a writer that is never behind."""
-
-    def __init__(self, provider: ScriptedProvider, chat: ChatSettings) -> None:
-        settings = default_settings(embedded_available=False)
-        self._resolution = Resolution(replace(settings, model=ModelId("scripted", "m"), chat=chat))
-        self._providers = {"scripted": provider}
-        self._store = MemoryStore(lambda: 0.0)
-        self.told: list[tuple[str, Any]] = []
-
-    def notify(self, method: str, params: dict[str, Any]) -> None:
-        self.told.append((method, params))
-
-    def write(self, data: bytes) -> None:
-        message = json.loads(data.partition(b"\r\n\r\n")[2])
-        self.notify(message["method"], message["params"])
-
-    async def drain(self) -> None:
-        pass
-
-    async def settings(self) -> Resolution:
-        return self._resolution
-
-    @asynccontextmanager
-    async def provider(self, name: str) -> AsyncGenerator[ScriptedProvider]:
-        yield self._providers[name]
-
-    def add_local(self, provider: ScriptedProvider, *, is_default: bool) -> None:
-        settings = self._resolution.settings
-        if is_default:
-            here = OllamaSettings("local", "http://127.0.0.1:11434")
-            settings = replace(settings, model=ModelId("local", "m"), providers={**settings.providers, "local": here})
-        self._resolution = Resolution(settings)
-        self._providers["local"] = provider
-
-    async def store(self, *, is_kept: bool) -> MemoryStore:
-        assert is_kept
-        return self._store
-
-    async def fits(self) -> Fits:
-        return any_object
-
-    def values(self, token: str) -> list[dict[str, Any]]:
-        return [params["value"] for _, params in self.told if params.get("token") == token]
-
-
-def session_of(editor: Editor) -> Session:
-    return Session(cast("Any", editor), cast("Any", editor), cast("Any", editor))
 
 
 async def sent(
@@ -91,13 +33,13 @@ async def sent(
     tools: bool | None = None,
     can: bool = True,
     script: ScriptedProvider | None = None,
-) -> tuple[ScriptedProvider, Editor, dict[str, Any]]:
+) -> tuple[ScriptedProvider, Peer, dict[str, Any]]:
     provider = script or ScriptedProvider(*DONE, capabilities=Capabilities(tools=can))
-    editor = Editor(provider, chat or ChatSettings())
-    session = session_of(editor)
+    peer = Peer(provider, chat)
+    session = peer.session
     session.tools = (FakeTool(),)
     params = ChatSendParams("why?", tools=tools, work_done_token="w", partial_result_token="p")
-    return provider, editor, await send(session, params)
+    return provider, peer, await send(session, params)
 
 
 @pytest.mark.parametrize(
@@ -121,42 +63,42 @@ async def test_the_tools_of_the_session_are_offered_unless_somebody_switched_the
 @pytest.mark.prop("lsp-3")
 async def test_the_client_hears_of_each_call_until_it_has_a_result() -> None:
     script = ScriptedProvider(*CALLED, then=[DONE], capabilities=Capabilities(tools=True))
-    _, editor, result = await sent(script=script)
-    calls = [value for value in editor.values("p") if value["type"] == "toolCall"]
+    _, peer, result = await sent(script=script)
+    calls = [value for value in peer.values("p") if value["type"] == "toolCall"]
     assert [call["status"] for call in calls] == ["pending", "running", "completed"]
     assert {call["id"] for call in calls} == {f"{result['responseId']}.1.1"}
     assert (calls[-1]["title"], calls[-1]["result"]) == ("read a", "text")
-    assert [value["number"] for value in editor.values("p") if value["type"] == "turn"] == [1, 2]
-    assert editor.values("p")[-1] == {"type": "finished", "reason": "stop"}
-    assert "read a" in [value.get("message") for value in editor.values("w")]
+    assert [value["number"] for value in peer.values("p") if value["type"] == "turn"] == [1, 2]
+    assert peer.values("p")[-1] == {"type": "finished", "reason": "stop"}
+    assert "read a" in [value.get("message") for value in peer.values("w")]
     assert (result["text"], result["finishReason"]) == ("done", "stop")
 
 
 @pytest.mark.prop("core-9")
 async def test_the_settings_limit_the_turns() -> None:
     script = ScriptedProvider(*CALLED, capabilities=Capabilities(tools=True))
-    provider, editor, result = await sent(script=script, chat=ChatSettings(max_turns=2))
+    provider, peer, result = await sent(script=script, chat=ChatSettings(max_turns=2))
     assert len(provider.requests) == 2
     assert result["finishReason"] == "max_turns"
-    assert editor.values("p")[-1] == {"type": "finished", "reason": "max_turns"}
+    assert peer.values("p")[-1] == {"type": "finished", "reason": "max_turns"}
 
 
 @pytest.mark.prop("core-17")
 async def test_a_model_without_tools_reads_about_them_and_is_read_for_calls() -> None:
     action = [TextDelta('Thought: hm\nAction: read\nAction Input: {"path": "a"}\n'), Finished(FinishReason.STOP)]
     answer = [TextDelta("Final Answer: done"), Finished(FinishReason.STOP)]
-    provider, editor, result = await sent(script=ScriptedProvider(*action, then=[answer]))
+    provider, peer, result = await sent(script=ScriptedProvider(*action, then=[answer]))
     assert "Does read." in provider.requests[0].messages[0].text
     assert provider.requests[1].messages[-1].text == "Observation: text"
-    assert "hm" in "".join(value["text"] for value in editor.values("p") if value["type"] == "reasoning")
+    assert "hm" in "".join(value["text"] for value in peer.values("p") if value["type"] == "reasoning")
     assert (result["text"], result["finishReason"]) == ("done", "stop")
 
 
 async def test_a_call_that_was_written_as_text_is_run() -> None:
     written = [TextDelta('{"name": "Read", "arguments": {"path": "a"}}'), Finished(FinishReason.STOP)]
     script = ScriptedProvider(*written, then=[DONE], capabilities=Capabilities(tools=True))
-    provider, editor, result = await sent(script=script)
-    assert [value["status"] for value in editor.values("p") if value["type"] == "toolCall"][-1] == "completed"
+    provider, peer, result = await sent(script=script)
+    assert [value["status"] for value in peer.values("p") if value["type"] == "toolCall"][-1] == "completed"
     assert len(provider.requests) == 2
     assert result["text"] == "done"
 
@@ -171,8 +113,8 @@ class Talk:
     def __init__(self, *scripts: Sequence[Step], chat: ChatSettings | None = None) -> None:
         window = Capabilities(context_window=1_000)
         self.provider = ScriptedProvider(*scripts[0], then=scripts[1:], capabilities=window)
-        self.editor = Editor(self.provider, chat or ChatSettings())
-        self.session = session_of(self.editor)
+        self.peer = Peer(self.provider, chat)
+        self.session = self.peer.session
         self.conversation_id: str | None = None
 
     async def say(self, text: str, parent_id: str | None = None) -> dict[str, Any]:
@@ -183,7 +125,7 @@ class Talk:
 
     @property
     def warnings(self) -> list[str]:
-        return [value["code"] for value in self.editor.values("p") if value["type"] == "warning"]
+        return [value["code"] for value in self.peer.values("p") if value["type"] == "warning"]
 
     async def kept(self) -> list[Response]:
         assert self.conversation_id is not None
@@ -230,10 +172,10 @@ async def test_compacting_by_hand_adds_a_recap_and_asks_nothing_else() -> None:
     result = await talk.say(" /compact ")
     assert len(talk.provider.requests) == 3
     assert "was summarised" in result["text"]
-    assert [value for value in talk.editor.values("p") if value["type"] == "text"][-1]["text"] == result["text"]
-    assert talk.editor.values("p")[-1] == {"type": "finished", "reason": "stop"}
+    assert [value for value in talk.peer.values("p") if value["type"] == "text"][-1]["text"] == result["text"]
+    assert talk.peer.values("p")[-1] == {"type": "finished", "reason": "stop"}
     assert (await talk.kept())[-1].id == result["responseId"]
-    assert "Summarising the conversation" in [value.get("message") for value in talk.editor.values("w")]
+    assert "Summarising the conversation" in [value.get("message") for value in talk.peer.values("w")]
     await talk.say("go on")
     assert "They spoke." in talk.provider.requests[-1].messages[1].text
     await talk.say("back", parent_id=first["responseId"])
@@ -264,7 +206,7 @@ async def test_a_summary_is_written_on_this_machine_where_that_can_be(
 ) -> None:
     talk = Talk(LONG, LONG, SUMMARY)
     here = ScriptedProvider(*local[0], then=local[1:], capabilities=Capabilities(context_window=1_000))
-    talk.editor.add_local(here, is_default=asked is not None)
+    talk.peer.add_local(here, is_default=asked is not None)
     model = asked or "scripted:m"
     for text in ("question 0", "question 1", "/compact"):
         params = ChatSendParams(text, talk.conversation_id, model=model)
