@@ -17,16 +17,18 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from ollm_lsp.core.compaction import Compactor
 from ollm_lsp.core.conversation import Conversation
 from ollm_lsp.core.errors import ServerFailed
-from ollm_lsp.core.events import Ended, Failed, Finished, FinishReason, Started, ToolCalled, ToolChanged
+from ollm_lsp.core.events import Ended, Failed, Finished, FinishReason, Started, TextDelta, ToolCalled, ToolChanged
+from ollm_lsp.core.messages import Message
 from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.question import Question
 from ollm_lsp.core.tokens import estimate
 from ollm_lsp.core.tool import ToolCall, ToolStatus
 from ollm_lsp.core.toolbox import Toolbox
 from tests.core.values import arguments, reasons, spoken
-from tests.support.chat_run import ASKED, MODEL, Run
+from tests.support.chat_run import MODEL, Run
 from tests.support.history import assert_valid
 from tests.support.scripted_provider import Hang, Pause, RecordingSink, ScriptedProvider, Step
 from tests.support.tools import FakeTool, asking, forever
@@ -40,6 +42,9 @@ TIME_LIMIT, GRACE = 60.0, 1.0
 TOOLS = ["fine", "slow", "raises", "hangs", "garbage", "stubborn", "asks"]
 Script: TypeAlias = "list[Step | None]"
 """The steps of a turn; where there is none, it waits at the gate of its chat."""
+
+LONG = Message.user("why? " * 100)
+SUMMARY: Script = [TextDelta("They spoke."), Finished(FinishReason.STOP)]
 
 called = st.builds(ToolCall, st.sampled_from(["call_0", "call_1"]), st.sampled_from([*TOOLS, "nobody"]), arguments)
 steps: st.SearchStrategy[Step | None] = st.one_of(spoken, st.builds(ToolCalled, called), st.none())
@@ -114,6 +119,9 @@ class Chats(RuleBasedStateMachine):
             self.stubborn -= 1
         return "too late"
 
+    def gated(self, script: Script) -> list[Step]:
+        return [Pause(self.gates[-1]) if step is None else step for step in script]
+
     def let_run(self, times: int) -> None:
         async def idle() -> None:
             for _ in range(times):
@@ -131,16 +139,19 @@ class Chats(RuleBasedStateMachine):
         max_turns=st.integers(1, 5),
         room=st.sampled_from([100_000, 100_000, 500, 0]),
         times=st.sampled_from([EVENTUALLY, 20, 5, 0]),
+        summary=st.sampled_from([None, SUMMARY]) | turns(),
     )
-    def begin(self, scripts: list[Script], max_turns: int, room: int, times: int) -> None:
-        self.gates.append(gate := asyncio.Event())
+    def begin(self, scripts: list[Script], max_turns: int, room: int, times: int, summary: Script | None) -> None:
+        self.gates.append(asyncio.Event())
         self.count += 1
-        first, *then = [[Pause(gate) if step is None else step for step in script] for script in scripts]
-        messages = (*self.conversation.history(self.conversation.head, MODEL), ASKED)
+        first, *then = [self.gated(script) for script in scripts]
+        messages = (*self.conversation.history(self.conversation.head, MODEL), LONG)
         tokens = estimate(messages)
-        asked = Question(messages, (ASKED,), Capabilities(tools=True, context_window=tokens + room + 1))
+        asked = Question(messages, (LONG,), Capabilities(tools=True, context_window=tokens + room + 1))
         provider = ScriptedProvider(*first, then=then)
-        self.run = Run(provider, RecordingSink(), self.conversation, self.toolbox, max_turns)
+        self.summariser = ScriptedProvider(*self.gated(summary or []))
+        compactor = None if summary is None else Compactor(self.summariser, MODEL, TIME_LIMIT)
+        self.run = Run(provider, RecordingSink(), self.conversation, self.toolbox, max_turns, compactor)
         self.task = self.loop.create_task(self.run.chat(asked, str(self.count)))
         self.checked = 0
         self.let_run(times)
@@ -193,6 +204,7 @@ class Chats(RuleBasedStateMachine):
         self.assert_told()
         assert_valid(self.conversation.history(self.conversation.head, MODEL))
         assert self.run.provider.closed == self.run.provider.opened
+        assert self.summariser.closed == self.summariser.opened
         assert len(asyncio.all_tasks(self.loop)) <= self.stubborn, "nothing goes on but a tool that cannot be stopped"
 
     def assert_told(self) -> None:

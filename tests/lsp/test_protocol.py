@@ -149,8 +149,15 @@ def conversation_record() -> ConversationRecord:
     asked, why = Message.user(question, Image("image/png", b"x")), Message.user("And why?")
     first = Response("f00d", None, MODEL, (asked,), output, Usage(120, 6), FREE, FinishReason.STOP)
     second = Response("beef", "f00d", MODEL, (why,), (), Usage(), UNKNOWN_COST, FinishReason.ERROR)
-    records = (ResponseRecord(first, began, began + 1.5), ResponseRecord(second, began + 1.5, None))
-    return ConversationRecord("c0ffee", question, began, began + 1.5, records)
+    summary = (Message.user("The user asked about a function that adds."),)
+    recap = Response("cafe", "f00d", MODEL, summary, (), Usage(130, 9), FREE, FinishReason.STOP, is_recap=True)
+    later = began + 1.5
+    records = (
+        ResponseRecord(first, began, later),
+        ResponseRecord(second, later, None),
+        ResponseRecord(recap, later, later),
+    )
+    return ConversationRecord("c0ffee", question, began, later, records)
 
 
 def test_results_become_their_samples() -> None:

@@ -19,6 +19,7 @@ from ollm_lsp.core.toolbox import Toolbox
 from tests.support.scripted_provider import RecordingSink
 
 if TYPE_CHECKING:
+    from ollm_lsp.core.compaction import Compactor
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.tool import ToolStatus
     from tests.support.scripted_provider import ScriptedProvider
@@ -44,10 +45,18 @@ class Run:
     conversation: Conversation = field(default_factory=lambda: Conversation("c"))
     toolbox: Toolbox = field(default_factory=Toolbox)
     max_turns: int = MAX_TURNS
+    compactor: Compactor | None = None
 
     async def chat(self, asked: Question | None = None, response_id: str = "r") -> Response:
         async with ending(self.sink) as end:
-            chat = Chat(self.provider, MODEL, self.sink, toolbox=self.toolbox, max_turns=self.max_turns)
+            chat = Chat(
+                self.provider,
+                MODEL,
+                self.sink,
+                toolbox=self.toolbox,
+                max_turns=self.max_turns,
+                compactor=self.compactor,
+            )
             parent_id = self.conversation.head
             response = await chat.run(
                 asked or question(), self.conversation, parent_id=parent_id, response_id=response_id
