@@ -72,7 +72,7 @@ class Case:
         return [event.code for event in self.sink.events if isinstance(event, Warned)]
 
 
-@pytest.mark.prop("core-22")
+@pytest.mark.prop("core-23")
 async def test_only_where_the_size_decides_something_the_provider_is_asked_for_it() -> None:
     small = Case([sized(50)])
     await small.window().request()
@@ -82,14 +82,15 @@ async def test_only_where_the_size_decides_something_the_provider_is_asked_for_i
     assert large.provider.counted == 1
 
 
-@pytest.mark.prop("core-25")
+@pytest.mark.prop("core-23")
+@pytest.mark.prop("core-26")
 async def test_the_providers_count_decides_and_not_the_estimate() -> None:
     dense = Case([sized(600)], Counting(per_token=2))
     with pytest.raises(ContextOverflow, match=r"1,200 tokens.*1,000"):
         await dense.window(compacts=False).request()
 
 
-@pytest.mark.prop("core-24")
+@pytest.mark.prop("core-25")
 async def test_whoever_is_nearly_full_is_warned_once() -> None:
     case = Case([sized(910)])
     window = case.window(compacts=False)
