@@ -179,7 +179,9 @@ async def test_a_server_that_wants_an_hour_is_not_waited_for(cloud: Format, mock
 REFUSALS: dict[str, tuple[dict[str, Any], type[ProviderError], int]] = {
     "key": (fail(401), AuthenticationFailed, 1),
     "rights": (fail(403), AuthenticationFailed, 1),
-    "model": (fail(404), ModelNotFound, 1),
+    "model": (fail(404, message="The model does not exist."), ModelNotFound, 1),
+    # What says nothing of a model is not mended by another one.
+    "address": (fail(404), MalformedAnswer, 1),
     "overloaded": (fail(529, retry_after=0), ServerFailed, 1 + RETRIES),
     "unavailable": (fail(503, retry_after=0), ServerFailed, 1 + RETRIES),
 }
