@@ -12,7 +12,7 @@ from ollm_lsp import __version__
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.core.finding import Finding, Level
 from ollm_lsp.core.ports import ListsModels
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

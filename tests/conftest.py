@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import settings
 
-from ollm_lsp.settings.secrets import Redactor, redactor
+from ollm_lsp.settings.redactor import Redactor, redactor
 
 if TYPE_CHECKING:
     import pytest
@@ -27,4 +29,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_runtest_setup() -> None:
     """Keys that one test used are no secrets in the next one's texts."""
-    redactor.__dict__.update(Redactor().__dict__)
+    forget_secrets()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Nor are those of one example in the next one."""
+    handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+    if handle is not None and not hasattr(handle.inner_test, "__wrapped__"):
+        handle.inner_test = forgetful(handle.inner_test)
+
+
+def forgetful(test: Any) -> Any:
+    """The test, before which all secrets are forgotten."""
+
+    @wraps(test)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        forget_secrets()
+        return test(*args, **kwargs)
+
+    @wraps(test)
+    async def run_async(*args: Any, **kwargs: Any) -> Any:
+        forget_secrets()
+        return await test(*args, **kwargs)
+
+    return run_async if iscoroutinefunction(test) else run
+
+
+def forget_secrets() -> None:
+    """The modules have the redactor itself, so that it stays the same one."""
+    vars(redactor).update(vars(Redactor()))

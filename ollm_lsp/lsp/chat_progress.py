@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.events import Activity, ReasoningDelta, TextDelta, ToolChanged, TurnStarted
 from ollm_lsp.core.tool import ToolStatus
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ChatEvent

@@ -11,7 +11,7 @@ class _Redacting(logging.Formatter):
     """The last stop of every record, its traceback included."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from ollm_lsp.settings.secrets import redactor  # noqa: PLC0415 (start-up time)
+        from ollm_lsp.settings.redactor import redactor  # noqa: PLC0415 (start-up time)
 
         return redactor.redact(super().format(record))
 

@@ -1,4 +1,7 @@
-"""A chat's events on their way to the client: deltas are joined per turn of the event loop, not by a timer."""
+"""A chat's events on their way to the client: deltas are joined per turn of the event loop, not by a timer.
+
+A key that comes in several deltas is hidden as well: the end of a text that may become one waits for what follows it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.events import ReasoningDelta, TextDelta
 from ollm_lsp.lsp import to_wire
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +41,7 @@ class EventSink:
         )
         self._kind = ""
         self._deltas: list[str] = []
+        self._waiting = ""
         self._turned = monotonic()
 
     def emit(self, event: ChatEvent) -> None:
@@ -48,7 +53,7 @@ class EventSink:
         elif isinstance(event, ReasoningDelta):
             self._grow("reasoning", event.text)
         elif (value := to_wire.chat_event(event)) is not None:
-            self._flush()
+            self._flush_all()
             self._rpc.notify("$/progress", {"token": self._token, "value": value})
 
     async def drain(self) -> None:
@@ -59,16 +64,26 @@ class EventSink:
 
     def _grow(self, kind: str, delta: str) -> None:
         if kind != self._kind:
-            self._flush()
+            self._flush_all()
             self._kind = kind
         if not self._deltas:
             self._loop.call_soon(self._flush)
         self._deltas.append(delta)
 
     def _flush(self) -> None:
-        if not self._deltas:
+        if self._deltas:
+            text, self._waiting = redactor.split(self._waiting + "".join(self._deltas))
+            self._deltas.clear()
+            self._write(text)
+
+    def _flush_all(self) -> None:
+        """Nothing more comes of this text: what waits is no secret."""
+        self._flush()
+        text, self._waiting = redactor.redact(self._waiting), ""
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        if not text:
             return
-        text = encode_basestring_ascii("".join(self._deltas))
-        self._deltas.clear()
-        body = f'{self._head}{self._kind}","text":{text}}}}}}}'.encode("ascii")
+        body = f'{self._head}{self._kind}","text":{encode_basestring_ascii(text)}}}}}}}'.encode("ascii")
         self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))

@@ -1,4 +1,4 @@
-"""Our values into JSON for the client. Every text of an error passes the redactor here."""
+"""Our values into JSON for the client. Every text that somebody else may have written passes the redactor here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ollm_lsp.core.events import (
 from ollm_lsp.core.messages import Image, Reasoning, Text
 from ollm_lsp.core.tool import ToolCall, ToolResult
 from ollm_lsp.lsp.rpc import REQUEST_FAILED
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Response
@@ -39,9 +39,9 @@ def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case
     """A chat event as the value of a progress notification; nothing for what is shown as work-done progress."""
     match event:
         case TextDelta(text):
-            return {"type": "text", "text": text}
+            return {"type": "text", "text": redactor.redact(text)}
         case ReasoningDelta(text):
-            return {"type": "reasoning", "text": text}
+            return {"type": "reasoning", "text": redactor.redact(text)}
         case Started(conversation_id, response_id, model):
             ids = {"conversationId": conversation_id, "responseId": response_id}
             return {"type": "started", **ids, "provider": model.provider, "model": str(model)}
@@ -69,10 +69,10 @@ def tool_call(change: ToolChanged) -> dict[str, Any]:
     value: dict[str, Any] = {
         "type": "toolCall",
         "id": change.id,
-        "name": change.call.name,
+        "name": redactor.redact(change.call.name),
         "title": redactor.redact(change.title),
         "kind": change.kind.value,
-        "arguments": change.call.arguments,
+        "arguments": redactor.redact_json(change.call.arguments),
         "locations": [location(place) for place in change.locations],
         "status": change.status.value,
     }
@@ -115,7 +115,7 @@ def chat_result(conversation_id: str, response: Response, duration: float) -> di
         "conversationId": conversation_id,
         "responseId": response.id,
         "model": str(response.model),
-        "text": response.text,
+        "text": redactor.redact(response.text),
         "finishReason": response.finish_reason.value,
         "usage": usage(response.usage),
         **cost(response.cost),
@@ -127,7 +127,7 @@ def summary(value: Summary) -> dict[str, Any]:
     """One line of `ollm/chat/list`."""
     return {
         "id": value.id,
-        "title": value.title,
+        "title": redactor.redact(value.title),
         "created": time(value.created),
         "updated": time(value.updated),
         "model": str(value.model),
@@ -140,7 +140,7 @@ def conversation(record: ConversationRecord) -> dict[str, Any]:
     """The answer to `ollm/chat/get`."""
     return {
         "id": record.id,
-        "title": record.title,
+        "title": redactor.redact(record.title),
         "created": time(record.created),
         "updated": time(record.updated),
         "responses": [_response(kept) for kept in record.responses],
@@ -154,7 +154,7 @@ def _response(record: ResponseRecord) -> dict[str, Any]:
         "id": response.id,
         "parentId": response.parent_id,
         "model": str(response.model),
-        "text": "".join(message.text for message in response.input),
+        "text": redactor.redact("".join(message.text for message in response.input)),
         "items": [item for item in items if item is not None],
         "finishReason": response.finish_reason.value,
         "usage": usage(response.usage),
@@ -168,15 +168,17 @@ def _response(record: ResponseRecord) -> dict[str, Any]:
 
 def _item(part: Part) -> dict[str, Any] | None:
     """A part of a kept answer, as the client shows it; nothing for what only the provider can read."""
+    clean = redactor.redact
     match part:
         case Text(text):
-            return {"type": "text", "text": text}
+            return {"type": "text", "text": clean(text)}
         case Reasoning(text):
-            return {"type": "reasoning", "text": text} if text else None
+            return {"type": "reasoning", "text": clean(text)} if text else None
         case ToolCall(call_id, name, arguments):
-            return {"type": "toolCall", "id": call_id, "name": name, "arguments": arguments}
+            made = {"name": clean(name), "arguments": redactor.redact_json(arguments)}
+            return {"type": "toolCall", "id": call_id, **made}
         case ToolResult(call_id, name, text, is_error):
-            return {"type": "toolResult", "id": call_id, "name": name, "text": text, "isError": is_error}
+            return {"type": "toolResult", "id": call_id, "name": clean(name), "text": clean(text), "isError": is_error}
         case Image():
             return None
         case _:
@@ -191,10 +193,11 @@ def time(seconds: float) -> str:
 def model(info: ModelInfo, default: ModelId) -> dict[str, Any]:
     """One line of `ollm/models/list`."""
     capabilities = info.capabilities
+    name = redactor.redact(info.id.name)
     line = {
-        "id": str(info.id),
+        "id": f"{info.id.provider}:{name}",
         "provider": info.id.provider,
-        "name": info.id.name,
+        "name": name,
         "capabilities": {
             "streaming": capabilities.streaming,
             "tools": capabilities.tools,

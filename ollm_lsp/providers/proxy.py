@@ -8,7 +8,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ollm_lsp.core.errors import ConnectionFailed
 from ollm_lsp.settings.address import is_loopback
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from yarl import URL

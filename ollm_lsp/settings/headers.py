@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from ollm_lsp.core.errors import SettingsError
-from ollm_lsp.settings.secrets import Secret, redactor
+from ollm_lsp.settings.redactor import redactor
+from ollm_lsp.settings.secrets import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

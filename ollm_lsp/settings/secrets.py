@@ -1,63 +1,26 @@
-"""Secrets: references to keys that are looked up at use, and the redactor that keeps keys out of every text.
+"""Secrets: references to keys that are looked up at use.
 
 A secret holds the name of a variable, not its value. `reveal` reads the value each time, so that a changed key
 needs no restart, and tells it to the process-wide `redactor`. Every sink (log, error, notification, stored record)
-passes its text through `redactor.redact` first.
+passes its text through that first.
 """
 
 from __future__ import annotations
 
-import base64
 import importlib
-import json
 import os
 import re
-from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import quote, quote_plus
+from typing import Any, ClassVar
 
 from ollm_lsp.core.errors import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ollm_lsp.settings.redactor import HIDDEN, redactor
 
 KEYRING_SERVICE = "ollm-lsp"
-HIDDEN = "***"
-SHORTEST = 6
-"""Shorter values are not redacted: they would turn up by chance in every other text."""
 
 _REFERENCE = re.compile(r"\$\{(?:(?P<name>[A-Z_][A-Z0-9_]*)|keyring:(?P<entry>[A-Za-z0-9_.-]+))\}")
 _KEY_LIKE = re.compile(r"OLLM_[A-Z0-9_]+|[A-Z0-9_]+(?:_KEY|_TOKEN)")
 _VALUE = re.compile(r"[!-~]+")
 _REMEDY = 'Write apiKey: "${NAME}", where NAME is an environment variable in capital letters.'
-
-
-class Redactor:
-    """Replaces every value that it was told about, also in its usual encodings."""
-
-    def __init__(self) -> None:
-        self._forms: frozenset[str] = frozenset()
-        self._pattern: re.Pattern[str] | None = None
-        self._lock = Lock()
-
-    def add(self, value: str) -> None:
-        """Hide a value from now on."""
-        if len(value) < SHORTEST:
-            return
-        with self._lock:
-            forms = self._forms | {form for form in _forms(value) if len(form) >= SHORTEST}
-            if forms != self._forms:
-                longest_first = sorted(forms, key=len, reverse=True)
-                self._pattern = re.compile("|".join(map(re.escape, longest_first)))
-                self._forms = forms
-
-    def redact(self, text: str) -> str:
-        """The text without any hidden value."""
-        return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
-
-
-redactor = Redactor()
-"""The one redactor of this process. It only ever learns values; tests make their own."""
 
 
 class Secret:
@@ -92,6 +55,7 @@ class Secret:
         """The key, read now. Use it in a header and keep no copy."""
         reference = _REFERENCE.fullmatch(self._text)
         if reference is None:
+            self._hide(self._text)
             return self._text
         if name := reference["name"]:
             value, where = os.environ.get(name), f"The environment variable {name}"
@@ -139,20 +103,3 @@ def _from_keyring(entry: str) -> str | None:
             f"The keyring entry {entry} cannot be read ({type(error).__name__}).",
             remedy="Unlock the keyring or use an environment variable.",
         ) from None
-
-
-def _forms(value: str) -> Iterator[str]:
-    raw = value.encode("utf-8", "surrogatepass")
-    yield value
-    yield json.dumps(value)[1:-1]
-    for quoted in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
-        yield quoted
-        yield re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), quoted)
-    # Inside a longer encoded text (`user:key`), the letters depend on where the value begins. Of each of the three
-    # ways, those that only the value decides are taken.
-    for shift in range(3):
-        encoded = base64.b64encode(bytes(shift) + raw).decode()
-        whole = (shift + len(raw)) * 8 // 6
-        inner = encoded[(0, 2, 3)[shift] : whole]
-        yield inner
-        yield inner.translate(str.maketrans("+/", "-_"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import TYPE_CHECKING, assert_never
 
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
 from ollm_lsp.core.tool import ToolCall, ToolResult
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from ollm_lsp.core.messages import Part
@@ -31,19 +31,10 @@ def _part(part: Part) -> Part:
         case Reasoning(text, signature, is_redacted):
             return Reasoning(clean(text), signature and clean(signature), is_redacted)
         case ToolCall(call_id, name, arguments, signature):
-            return ToolCall(clean(call_id), clean(name), _value(arguments), signature and clean(signature))
+            return ToolCall(
+                clean(call_id), clean(name), redactor.redact_json(arguments), signature and clean(signature)
+            )
         case ToolResult(call_id, name, text, is_error):
             return ToolResult(clean(call_id), clean(name), clean(text), is_error)
         case _:
             assert_never(part)
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, str):
-        return redactor.redact(value)
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        return {redactor.redact(key): _value(member) for key, member in members.items()}
-    if isinstance(value, list | tuple):
-        return [_value(item) for item in cast("list[Any]", value)]
-    return value

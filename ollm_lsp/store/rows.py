@@ -13,7 +13,7 @@ from ollm_lsp.core.record import ConversationRecord, Opening, ResponseRecord, Su
 from ollm_lsp.core.title import one_line, title_of
 from ollm_lsp.core.turn import Turn
 from ollm_lsp.core.usage import Cost, Usage
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 from ollm_lsp.store import items
 from ollm_lsp.store.redacted import redacted
 

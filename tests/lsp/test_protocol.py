@@ -34,7 +34,7 @@ from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolSta
 from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Usage
 from ollm_lsp.lsp import from_wire, protocol, to_wire
 from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol.md").read_text()

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from ollm_lsp.core.events import ChatEvent, Ended, FinishReason, ReasoningDelta, TextDelta, TurnStarted
 from ollm_lsp.lsp.server import Server
 from ollm_lsp.lsp.sink import EventSink
+from ollm_lsp.settings.redactor import redactor
+
+KEY = "sk-canary-4711"
 
 
 class Wire:
@@ -114,6 +117,38 @@ async def test_a_stream_waits_for_a_client_that_is_behind() -> None:
     assert not draining.done()
     wire.ready.set()
     await draining
+
+
+@pytest.mark.prop("krk-41")
+@given(st.lists(st.integers(1, 5)), st.booleans())
+def test_a_key_in_any_pieces_is_not_shown(sizes: list[int], thinks: bool) -> None:
+    async def run() -> None:
+        redactor.add(KEY)
+        wire = Wire()
+        sink = sink_on(wire, "t")
+        delta = ReasoningDelta if thinks else TextDelta
+        rest = f"Your key is {KEY}!"
+        for size in (*sizes, len(rest)):
+            sink.emit(delta(rest[:size]))
+            rest = rest[size:]
+            await asyncio.sleep(0)
+        sink.emit(Ended(FinishReason.STOP))
+        (value, _) = merged(wire.values("t"))
+        assert value["text"] == "Your key is ***!"
+
+    asyncio.run(run())
+
+
+async def test_the_beginning_of_a_key_that_never_comes_is_shown_in_the_end() -> None:
+    redactor.add(KEY)
+    wire = Wire()
+    sink = sink_on(wire, "t")
+    for event in (TextDelta("It is sk"), ReasoningDelta("sk-"), TurnStarted(1), TextDelta("sk-can")):
+        sink.emit(event)
+        await asyncio.sleep(0)
+    sink.emit(Ended(FinishReason.STOP))
+    texts = [(value["type"], value.get("text")) for value in merged(wire.values("t"))]
+    assert texts == [("text", "It is sk"), ("reasoning", "sk-"), ("turn", None), ("text", "sk-can"), ("finished", None)]
 
 
 async def test_without_a_token_nothing_is_sent() -> None:

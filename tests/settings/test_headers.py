@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.settings.headers import HeaderValue, check_name, check_names
-from ollm_lsp.settings.secrets import Secret, redactor
+from ollm_lsp.settings.redactor import redactor
+from ollm_lsp.settings.secrets import Secret
 from tests.settings.raw import patient
 
 

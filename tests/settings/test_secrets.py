@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_lsp.core.errors import SettingsError
-from ollm_lsp.settings.secrets import Secret, redactor
+from ollm_lsp.settings.redactor import redactor
+from ollm_lsp.settings.secrets import Secret
 from tests.settings.raw import patient
 
 VALUE = "sk-canary-0a1b2c3d4e"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ollm_lsp.core.events import ReasoningDelta, TextDelta, UsageChanged
 from ollm_lsp.core.usage import Cost, Usage
-from ollm_lsp.settings.secrets import Redactor
+from ollm_lsp.settings.redactor import Redactor
 from ollm_lsp.store.drafts import Drafts
 from tests.core.values import patient
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.tool import ToolCall, ToolResult
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 from ollm_lsp.store import items
 from ollm_lsp.store.redacted import NO_IMAGE, redacted
 from tests.core.values import messages, patient

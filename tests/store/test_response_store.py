@@ -25,7 +25,7 @@ from ollm_lsp.core.model import ModelId
 from ollm_lsp.core.record import total
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import UNKNOWN_COST, Cost, Usage
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 from ollm_lsp.store import response_store, schema
 from ollm_lsp.store.response_store import SqliteStore
 from tests.core.values import patient

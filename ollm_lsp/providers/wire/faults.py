@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer
 from ollm_lsp.providers.wire.refusal import complaint_in, refusal
-from ollm_lsp.settings.secrets import redactor
+from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
     from ollm_lsp.core.errors import ProviderError
