@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
     from pathlib import Path
+    from typing import BinaryIO
 
 SERVER = (sys.executable, "-I", "-m", "ollm_lsp")
 
@@ -162,12 +163,15 @@ def environment(tmp_path: Path, settings: str | None = None, **more: str) -> dic
 
 
 @asynccontextmanager
-async def editor(environ: Mapping[str, str], *, command: tuple[str, ...] = SERVER) -> AsyncGenerator[Editor]:
-    """A running server that is not initialized yet; it is gone afterwards."""
+async def editor(
+    environ: Mapping[str, str], *, command: tuple[str, ...] = SERVER, log: BinaryIO | None = None
+) -> AsyncGenerator[Editor]:
+    """A running server that is not initialized yet; it is gone afterwards. Its log goes into a file where one is given."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        stderr=log,
         env=dict(environ),
         limit=1 << 26,
     )
