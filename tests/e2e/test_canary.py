@@ -36,7 +36,7 @@ class Misuse:
         await next(self._next)(responder)
 
     def _all(self, vendor: Vendor, elsewhere: str) -> Sequence[Callable[[Responder], Awaitable[None]]]:
-        refusal = {"error": {"message": f"I do not like {KEY} {'x' * 170} {KEY}", "code": KEY}}
+        refusal = {"error": {"message": f"I do not like {KEY} {'x' * 140} {KEY}", "code": KEY}}
         texts = [vendor.text.replace("Hi", piece) for piece in PIECES]
         thoughts = [vendor.thought.replace("Hm", piece) for piece in PIECES]
         return [
