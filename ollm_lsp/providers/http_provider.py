@@ -11,7 +11,7 @@ from ollm_lsp.core.completion import collect
 from ollm_lsp.core.errors import ModelNotFound, ProviderError
 from ollm_lsp.core.events import Activity, UsageReported, Warned
 from ollm_lsp.core.foreign_json import object_in
-from ollm_lsp.core.usage import FREE, UNKNOWN_COST
+from ollm_lsp.core.usage import FREE
 from ollm_lsp.providers import retries
 from ollm_lsp.providers.http import Endpoint
 from ollm_lsp.settings.address import is_loopback
@@ -82,8 +82,12 @@ class HttpProvider:
     async def complete(self, request: ChatRequest) -> Completion:
         return await collect(self.stream(request))
 
-    def cost(self, model: str, usage: Usage) -> Cost:  # noqa: ARG002 (part of the contract)
-        return FREE if is_loopback(self._settings.base_url) else UNKNOWN_COST
+    def cost(self, model: str, usage: Usage) -> Cost:
+        if is_loopback(self._settings.base_url):
+            return FREE
+        from ollm_lsp.providers.prices import cost_at  # noqa: PLC0415 (the prices of all vendors take long to import)
+
+        return cost_at(self._settings.base_url, model, usage)
 
     async def close(self) -> None:
         await self._endpoint.close()

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ollm_lsp.core.errors import SettingsError
+from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.resolved import (
     AnthropicSettings,
     EmbeddedSettings,
@@ -113,17 +114,23 @@ class Registry:
 
 def load(settings: ProviderSettings) -> None:
     """Import the modules of a provider: the slow part of building it."""
+    import_module(f"ollm_lsp.providers.{_module(settings)}")
+    if not isinstance(settings, EmbeddedSettings) and not is_loopback(settings.base_url):
+        import_module("ollm_lsp.providers.prices")
+
+
+def _module(settings: ProviderSettings) -> str:
     match settings:
         case OllamaSettings():
-            import_module("ollm_lsp.providers.ollama")
+            return "ollama"
         case OpenAISettings():
-            import_module("ollm_lsp.providers.openai")
+            return "openai"
         case AnthropicSettings():
-            import_module("ollm_lsp.providers.anthropic")
+            return "anthropic"
         case GoogleSettings():
-            import_module("ollm_lsp.providers.google")
+            return "google"
         case EmbeddedSettings():
-            import_module("ollm_lsp.providers.embedded")
+            return "embedded"
         case _:
             assert_never(settings)
 
