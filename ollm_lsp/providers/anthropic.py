@@ -24,8 +24,8 @@ MAX_TOKENS = 8_192
 """The API wants a limit for each answer; every model accepts this one."""
 WINDOW = 200_000
 """What every model of Anthropic's reads, where its server does not tell."""
-MOST = 10_000
-"""How many models are listed, whatever a server says of more pages."""
+PAGES = 20
+"""How many pages of models are read, whatever a server says of more."""
 _USUAL = Capabilities(tools=True, vision=True, reasoning=True)
 
 
@@ -37,12 +37,15 @@ class AnthropicProvider(HttpProvider):
     headers: ClassVar = {"anthropic-version": "2023-06-01"}
 
     def __init__(self, settings: AnthropicSettings) -> None:
-        super().__init__(settings)
-        self._max_tokens = settings.max_tokens
+        # The wish for thoughts is sent where it fits the request, and not in every one as other parameters are.
+        others = {name: value for name, value in settings.extra.items() if name != "thinking"}
+        super().__init__(replace(settings, extra=others))
+        self._thinking = object_in(settings.extra.get("thinking")) or None
+        self._max_tokens = settings.max_tokens or MAX_TOKENS
         self._told: dict[str, Told] = {}
 
     async def _exchange(self, request: ChatRequest) -> Exchange:
-        body = anthropic_messages.encode(request, max_tokens=self._max_tokens or MAX_TOKENS)
+        body = anthropic_messages.encode(request, max_tokens=self._max_tokens, thinking=self._thinking)
         return Exchange("/v1/messages", body, SseFramer, anthropic_messages.Decoder)
 
     async def capabilities(self, model: str) -> Capabilities:
@@ -60,16 +63,17 @@ class AnthropicProvider(HttpProvider):
     async def models(self) -> Sequence[ModelInfo]:
         found: list[ModelInfo] = []
         after = ""
-        while True:
+        for _ in range(PAGES):
             page = object_in(await self._endpoint.get(f"/v1/models?limit=1000{after}"))
             for entry in map(object_in, list_in(page.get("data"))):
                 if (name := text_in(entry.get("id"))) and entry.get("lifecycle") != "retired":
                     self._told[name] = told(entry)
                     found.append(ModelInfo(ModelId(self.name, name), self._capabilities(name, self._told[name])))
             last = text_in(page.get("last_id"))
-            if page.get("has_more") is not True or not last or len(found) >= MOST:
-                return found
+            if page.get("has_more") is not True or not last:
+                break
             after = f"&after_id={quote(last, safe='')}"
+        return found
 
     async def count(self, request: ChatRequest) -> int | None:
         """The tokens of a request, as the server counts them."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.settings.resolved import GoogleSettings
 
-MOST = 10_000
-"""How many models are listed, whatever a server says of more pages."""
+PAGES = 20
+"""How many pages of models are read, whatever a server says of more."""
 _USUAL = Capabilities(tools=True, vision=True)
 _PREFIX = "models/"
 
@@ -58,7 +58,7 @@ class GoogleProvider(HttpProvider):
     async def models(self) -> Sequence[ModelInfo]:
         found: list[ModelInfo] = []
         token = ""
-        while True:
+        for _ in range(PAGES):
             page = object_in(await self._endpoint.get(f"/models?pageSize=1000{token}"))
             for entry in map(object_in, list_in(page.get("models"))):
                 name = text_in(entry.get("name")).removeprefix(_PREFIX)
@@ -66,9 +66,10 @@ class GoogleProvider(HttpProvider):
                     self._told[name] = told(entry)
                     found.append(ModelInfo(ModelId(self.name, name), self._capabilities(self._told[name])))
             following = text_in(page.get("nextPageToken"))
-            if not following or len(found) >= MOST:
-                return found
+            if not following:
+                break
             token = f"&pageToken={quote(following, safe='')}"
+        return found
 
     async def count(self, request: ChatRequest) -> int | None:
         """The tokens of a request, as the server counts them."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.settings.resolved import OpenAISettings
+
 _WANT_THOUGHTS = ("//api.deepseek.com", "//api.moonshot.")
 """Servers that refuse a tool call without the thoughts before it."""
 

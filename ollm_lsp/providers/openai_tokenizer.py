@@ -37,8 +37,8 @@ _WINDOWS = {
 """What OpenAI's documentation says of its models and its server does not; the first that begins a name counts."""
 MESSAGE_TOKENS = 4
 ANSWER_TOKENS = 3
+"""What the chat format adds in front of the answer, as it adds the others around each message."""
 _LONG_WORD = re.compile(r"(\S{50})")
-"""What the chat format adds around each message, and in front of the answer."""
 
 
 def is_openai_model(model: str) -> bool:

@@ -14,8 +14,8 @@ DEEPEST = 16
 _LARGEST = 2**64
 _OWN = frozenset(
     {
-        "contents", "messages", "model", "stream", "system", "systemInstruction", "system_instruction", "toolConfig",
-        "tool_choice", "tool_config", "tools",
+        "contents", "messages", "model", "n", "stream", "system", "systemInstruction", "system_instruction",
+        "toolConfig", "tool_choice", "tool_config", "tools",
     }
 )  # fmt: skip
 

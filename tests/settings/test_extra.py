@@ -39,7 +39,7 @@ def test_what_is_taken_can_always_be_sent(members: dict[str, Any]) -> None:
     assert json.loads(json.dumps(members, allow_nan=False, ensure_ascii=False).encode()) == members
 
 
-@pytest.mark.parametrize("name", ["messages", "model", "stream", "tools", "tool_choice", "contents", "system"])
+@pytest.mark.parametrize("name", ["messages", "model", "stream", "tools", "tool_choice", "contents", "system", "n"])
 def test_what_the_conversation_decides_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match=f"itself writes {name} ") as refused:
         check_extra({"top_k": 1, name: None})

@@ -49,13 +49,11 @@ _REASONS = {
 _THOUGHTS = ("thinking", "redacted_thinking")
 
 
-def encode(
-    request: ChatRequest, *, max_tokens: int, thinking: JsonObject | None = None, with_temperature: bool = False
-) -> dict[str, Any]:
+def encode(request: ChatRequest, *, max_tokens: int, thinking: JsonObject | None = None) -> dict[str, Any]:
     """The body of a streaming request; `max_tokens` holds where the request has no limit of its own.
 
-    `thinking` is as Anthropic words it. It is left out where Anthropic would refuse it. There is no temperature since
-    version 2026-10-21 of the format, and newer models refuse one: it is only for servers that speak the older version.
+    `thinking` is as Anthropic words it. It is left out where Anthropic would refuse it. So is a temperature always: newer
+    models take none.
     """
     messages = _encode_messages(request.messages)
     limit = max_tokens if request.max_tokens is None else request.max_tokens
@@ -75,8 +73,6 @@ def encode(
         body["tool_choice"] = choice
     if thinking := _fitting(thinking, limit, request.tool_choice, messages):
         body["thinking"] = thinking
-    elif with_temperature and request.temperature is not None:
-        body["temperature"] = min(request.temperature, 1.0)
     return body
 
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ollm_lsp.core.errors import InvalidMessage, MalformedAnswer
+from ollm_lsp.core.errors import InvalidMessage
 from ollm_lsp.core.foreign_json import JsonError, decode_arguments, object_in, text_in
 from ollm_lsp.core.tool import ToolCall
-from ollm_lsp.providers.wire.faults import MAX_CALLS, excerpt, malformed
+from ollm_lsp.providers.wire.faults import MAX_CALLS, malformed, unreadable_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,4 @@ def _complete(number: int, call: _GrowingCall) -> ToolCall:
     try:
         return ToolCall(call.id or f"call_{number}", call.name, decode_arguments(text))
     except (JsonError, InvalidMessage) as error:
-        raise MalformedAnswer(
-            f"The model called the tool '{excerpt(call.name)}' in a way that cannot be read ({error}): {excerpt(text)}",
-            remedy="Ask again, or choose a model that is better with tools.",
-        ) from None
+        raise unreadable_call(call.name, text, str(error)) from None

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from ollm_lsp.core.tool import ToolSpec
     from ollm_lsp.providers.framing import SseEvent
 
-_OURS = {"model", "messages", "stream", "n"}
-"""What a user's own parameters cannot change: the decoder reads one answer, as a stream."""
-_LIMITS = {"max_tokens", "max_completion_tokens"}
 # OpenAI's o-series, GPT-5 and what came after refuse `max_tokens`; many other servers know nothing else.
 _REFUSES_MAX_TOKENS = re.compile(r"(?:ft:|.*/)?(?:o[1-9]\b|gpt-[5-9](?!\d))", re.IGNORECASE)
 
