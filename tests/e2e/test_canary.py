@@ -32,7 +32,7 @@ class Misuse:
         self.ways = self._all(vendor, elsewhere)
         self._next = iter(self.ways)
 
-    async def __call__(self, request: Request, responder: Responder) -> None:
+    async def __call__(self, _: Request, responder: Responder) -> None:
         await next(self._next)(responder)
 
     def _all(self, vendor: Vendor, elsewhere: str) -> Sequence[Callable[[Responder], Awaitable[None]]]:

@@ -98,6 +98,20 @@ async def test_the_status_tells_the_model_and_whether_it_is_busy(tmp_path: Path)
         assert all(status["model"] == f"ollama:{MODEL.name}" for status in server.notified("ollm/status"))
 
 
+@pytest.mark.prop("eng-4")
+async def test_a_chat_without_a_model_has_the_one_of_the_settings(tmp_path: Path) -> None:
+    other = Model("other:1b")
+    async with FakeOllama([MODEL, other]) as fake, editor(environment(tmp_path, settings(fake))) as server:
+        await server.initialize()
+        assert (await server.chat("hello"))["model"] == f"ollama:{MODEL.name}"
+        assert (await server.chat("hello", model=f"ollama:{other.name}"))["model"] == f"ollama:{other.name}"
+        assert [body["model"] for body in fake.bodies()] == [MODEL.name, other.name]
+        with pytest.raises(Refused) as refused:
+            await server.chat("hello", model="nobody:m")
+        assert refused.value.data["code"] == "settings"
+        assert "ollama" in refused.value.data["remedy"]
+
+
 async def test_a_missing_model_is_an_error_that_names_those_there_are(tmp_path: Path) -> None:
     async with (
         FakeOllama([MODEL]) as fake,

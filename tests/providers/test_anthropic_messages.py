@@ -43,6 +43,7 @@ from tests.providers.replay import (
     anthropic,
     assert_complete_only_after,
     assert_cuts_change_nothing,
+    assert_never_acts,
     called,
     counted,
     play,
@@ -108,11 +109,12 @@ RECORDED = [
         (counted(25, 1), *said("I"), Warned("content_filter", "This could do harm."), counted(25, 2), FILTERED),
     ),
 ]
+FAILED = Recording("anthropic_messages/anthropic_error.sse", b"Overloaded", (counted(25, 1), *said("I read é.")))
 recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
 
 
 def test_every_recording_is_played() -> None:
-    assert recorded_in("anthropic_messages") == {recording.path for recording in RECORDED}
+    assert recorded_in("anthropic_messages") == {recording.path for recording in (*RECORDED, FAILED)}
 
 
 @pytest.mark.prop("core-15")
@@ -132,6 +134,16 @@ def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Record
 @recorded
 def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
     assert_complete_only_after(anthropic, recording.raw, recording.terminal)
+
+
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("eng-7")
+def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut() -> None:
+    outcome = play(anthropic, [FAILED.raw])
+    assert (outcome.events, outcome.error) == (FAILED.events, ServerFailed)
+    assert FAILED.terminal.decode() in outcome.message
+    assert_cuts_change_nothing(anthropic, FAILED.raw)
+    assert_never_acts(anthropic, FAILED.raw)
 
 
 @pytest.mark.parametrize("recording", [it for it in RECORDED if "llama_cpp" not in it.path], ids=str)

@@ -39,6 +39,7 @@ from tests.providers.replay import (
     Recording,
     assert_complete_only_after,
     assert_cuts_change_nothing,
+    assert_never_acts,
     called,
     counted,
     google,
@@ -115,11 +116,14 @@ RECORDED = [
         (*said("First"), counted(5, 1), counted(5, 1), FILTERED),
     ),
 ]
+FAILED = Recording(
+    "google_generate/google_error.sse", b"The model is overloaded", (*said("I read é."), counted(8), counted(8, 12))
+)
 recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
 
 
 def test_every_recording_is_played() -> None:
-    assert recorded_in("google_generate") == {recording.path for recording in RECORDED}
+    assert recorded_in("google_generate") == {recording.path for recording in (*RECORDED, FAILED)}
 
 
 @pytest.mark.prop("core-15")
@@ -139,6 +143,16 @@ def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Record
 @recorded
 def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
     assert_complete_only_after(google, recording.raw, recording.terminal)
+
+
+@pytest.mark.prop("core-28")
+@pytest.mark.prop("eng-7")
+def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut() -> None:
+    outcome = play(google, [FAILED.raw])
+    assert (outcome.events, outcome.error) == (FAILED.events, ServerFailed)
+    assert FAILED.terminal.decode() in outcome.message
+    assert_cuts_change_nothing(google, FAILED.raw)
+    assert_never_acts(google, FAILED.raw)
 
 
 @recorded

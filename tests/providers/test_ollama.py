@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from ollm_lsp.core.events import (
     TextDelta,
     ToolCalled,
     UsageReported,
+    Warned,
 )
 from ollm_lsp.core.messages import Message, Role
 from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
@@ -32,6 +34,7 @@ from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Usage
 from ollm_lsp.providers.ollama import OllamaProvider
 from ollm_lsp.settings.resolved import OllamaSettings
 from tests.providers.listening import hear
+from tests.providers.vendors import OLLAMA
 from tests.support.fake_ollama import Call, Die, Done, Fail, FakeOllama, Model, Say, Think, words
 from tests.support.http_server import HttpServer
 
@@ -118,6 +121,63 @@ async def test_a_prompt_that_is_too_long_is_refused_and_not_cut() -> None:
         heard = await hear(ollama.stream(ask("word " * 5_000)))
     assert type(heard.error) is ContextOverflow
     assert (heard.events, heard.failure.status) == ([], 400)
+
+
+def cutting(seen: int) -> HttpServer:
+    """An Ollama that tells how much it has read of a prompt."""
+
+    async def chat(_: Request, responder: Responder) -> None:
+        end = json.dumps({"done": True, "done_reason": "stop", "prompt_eval_count": seen, "eval_count": 1})
+        await OLLAMA.streams(responder, OLLAMA.text, f"{end}\n")
+        await responder.end()
+
+    return HttpServer(OLLAMA.serving(chat))
+
+
+@pytest.mark.parametrize(
+    ("characters", "seen", "is_cut"),
+    [
+        (20_000, 2048, True),
+        (20_000, 2502, False),  # no usual text has so few tokens, but some have
+        (20_000, 5000, False),
+        (20_000, 0, False),  # nothing is told
+        (3_000, 100, False),  # too short to tell
+    ],
+)
+async def test_the_user_hears_of_a_prompt_that_was_cut(characters: int, seen: int, is_cut: bool) -> None:
+    async with cutting(seen) as server, provider(server.url) as ollama:
+        heard = await hear(ollama.stream(ask("x" * characters)))
+    warnings = [event for event in heard.events if isinstance(event, Warned)]
+    assert heard.events[-1] == STOP
+    assert [warning.code for warning in warnings] == ["prompt_cut"] * is_cut
+    if is_cut:
+        assert "2,048 tokens of about 5,004" in warnings[0].message
+        assert warnings[0].remedy is not None
+        assert "OLLAMA_CONTEXT_LENGTH" in warnings[0].remedy
+
+
+async def test_a_context_that_turns_out_too_small_grows_as_far_as_the_model_s() -> None:
+    async def chat(request: Request, responder: Responder) -> None:
+        if request.json["options"]["num_ctx"] < 16_384:
+            await responder.json(400, {"error": "the input length exceeds the context length"})
+        else:
+            await OLLAMA.says_hi(request, responder)
+
+    async def handle(request: Request, responder: Responder) -> None:
+        if request.path == "/api/show":
+            await responder.json(200, {"model_info": {"llama.context_length": window}})
+        else:
+            await chat(request, responder)
+
+    async with HttpServer(handle) as server:
+        for window, sizes in ((131_072, [8192, 16_384]), (12_000, [4096, 8192, 12_000])):
+            async with provider(server.url) as ollama:
+                heard = await hear(ollama.stream(ask()))
+            assert (heard.text == "Hi") is (window > 16_384)
+            assert heard.error is None or type(heard.error) is ContextOverflow
+            chats = OLLAMA.chats(server.requests)
+            assert [request.json["options"]["num_ctx"] for request in chats] == sizes
+            server.requests.clear()
 
 
 @pytest.mark.parametrize("keep_alive", [None, "30m"])

@@ -1,8 +1,7 @@
-"""The Chat Completions provider: against the real llama.cpp with the real model, and against odd servers."""
+"""The Chat Completions provider: what servers tell of their models, and how their tokens are counted."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,30 +9,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ollm_lsp.core.errors import (
-    AuthenticationFailed,
     ConnectionFailed,
-    ContextOverflow,
-    IncompleteAnswer,
     ModelNotFound,
+    ProviderError,
 )
-from ollm_lsp.core.events import Finished, FinishReason, TextDelta, UsageReported
-from ollm_lsp.core.messages import Message, Role, Text
-from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
-from ollm_lsp.core.ports import ListsModels
+from ollm_lsp.core.messages import Message
+from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.tool import ToolSpec
 from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Usage
 from ollm_lsp.providers.openai import OpenAIProvider
 from ollm_lsp.settings.resolved import OpenAISettings
 from ollm_lsp.settings.secrets import Secret
 from tests.providers.listening import hear
-from tests.support.http_server import HttpServer
-from tests.support.real_model import CONTEXT
+from tests.support.http_server import HttpServer, answering
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from tests.support.http_server import Handler, Request, Responder
-    from tests.support.real_model import LlamaServer
 
 PARIS = Message.user("What is the capital of France? Answer with one word.")
 
@@ -48,98 +42,8 @@ async def provider(url: str, key: str | None = None, window: int | None = None) 
         await openai.close()
 
 
-@pytest.fixture
-async def llama(real_llama: LlamaServer) -> AsyncGenerator[OpenAIProvider]:
-    async with provider(real_llama.base_url, real_llama.key) as openai:
-        yield openai
-
-
 def ask(*messages: Message, model: str = "smollm2", **more: Any) -> ChatRequest:
     return ChatRequest(model, messages or (PARIS,), temperature=0.0, **more)
-
-
-@pytest.mark.prop("core-15")
-@pytest.mark.prop("eng-5")
-async def test_the_real_model_answers_in_pieces_with_its_usage(llama: OpenAIProvider) -> None:
-    heard = await hear(llama.stream(ask()))
-    assert heard.error is None
-    assert "Paris" in heard.text
-    *_, usage, end = heard.events
-    assert isinstance(usage, UsageReported)
-    assert usage.usage.input_tokens > 10
-    assert usage.usage.output_tokens >= len(heard.events) - 2 > 1
-    assert end == Finished(FinishReason.STOP)
-
-
-async def test_the_real_model_remembers_the_conversation(llama: OpenAIProvider) -> None:
-    history = (
-        Message.system("Answer with one word."),
-        Message.user("My name is Ada."),
-        Message(Role.ASSISTANT, (Text("Hello Ada!"),)),
-        Message.user("What is my name?"),
-    )
-    assert "Ada" in (await hear(llama.stream(ask(*history, max_tokens=16)))).text
-
-
-async def test_the_real_model_stops_at_the_token_limit(llama: OpenAIProvider) -> None:
-    heard = await hear(llama.stream(ask(Message.user("Count from one to ten."), max_tokens=3)))
-    usage, end = heard.events[-2:]
-    assert isinstance(usage, UsageReported)
-    assert (usage.usage.output_tokens, end) == (3, Finished(FinishReason.LENGTH))
-
-
-@pytest.mark.prop("eng-7")
-async def test_the_real_server_refuses_what_is_too_long(llama: OpenAIProvider) -> None:
-    heard = await hear(llama.stream(ask(Message.user("word " * (CONTEXT + 100)))))
-    assert type(heard.error) is ContextOverflow
-    assert heard.failure.status == 400
-
-
-async def test_the_real_server_takes_half_characters_of_an_editor(llama: OpenAIProvider) -> None:
-    assert (await hear(llama.stream(ask(Message.user("Say hi \ud83d"), max_tokens=4)))).error is None
-
-
-@pytest.mark.prop("eng-7")
-async def test_the_real_server_refuses_a_wrong_key(real_llama: LlamaServer) -> None:
-    async with provider(real_llama.base_url, "sk-wrong-key") as openai:
-        heard = await hear(openai.stream(ask()))
-    assert type(heard.error) is AuthenticationFailed
-    assert (heard.failure.status, heard.failure.remedy != "") == (401, True)
-
-
-async def test_the_real_server_lists_its_model_with_its_context(llama: OpenAIProvider, real_llama: LlamaServer) -> None:
-    assert isinstance(llama, ListsModels)
-    expected = Capabilities(tools=True, context_window=CONTEXT)
-    assert await llama.models() == [ModelInfo(ModelId("local", real_llama.model), expected)]
-    assert await llama.capabilities(real_llama.model) == expected
-
-
-@pytest.mark.prop("eng-6")
-async def test_one_provider_serves_many_chats_of_the_real_model_at_once(llama: OpenAIProvider) -> None:
-    questions = [Message.user(f"Repeat the number {number}.") for number in range(4)]
-    heard = await asyncio.gather(*(hear(llama.stream(ask(one, max_tokens=12))) for one in questions))
-    assert [one.error for one in heard] == [None] * 4
-    assert all(isinstance(one.events[-1], Finished) and one.text for one in heard)
-
-
-@pytest.mark.prop("core-5")
-async def test_the_real_server_is_free_again_after_a_chat_is_stopped(llama: OpenAIProvider) -> None:
-    stream = llama.stream(ask(Message.user("Write a very long story about the sea.")))
-    assert isinstance(await anext(stream), TextDelta)
-    await stream.aclose()
-    assert "Paris" in (await hear(llama.stream(ask()))).text
-
-
-@pytest.mark.prop("eng-6")
-async def test_closing_the_provider_ends_its_chats(real_llama: LlamaServer) -> None:
-    async with provider(real_llama.base_url, real_llama.key) as openai:
-        stream = openai.stream(ask(Message.user("Write a very long story about the sea.")))
-        assert isinstance(await anext(stream), TextDelta)
-        await openai.close()
-        assert type((await hear(stream)).error) is IncompleteAnswer
-
-
-# Odd servers
 
 
 def listing(*models: dict[str, Any], chat: int = 404) -> Handler:
@@ -271,6 +175,54 @@ async def test_a_server_without_a_list_is_asked_again_and_can_still_chat() -> No
             assert await openai.capabilities("m") == Capabilities(tools=True, vision=True)
         assert (await hear(openai.stream(ask(model="m")))).text == "Hi"
     assert [request.path for request in server.requests] == ["/v1/models", "/v1/models", "/v1/chat/completions"]
+
+
+TOOL = ToolSpec("read", "Read a file", {"type": "object"})
+VLLM = {"id": "m", "owned_by": "vllm", "max_model_len": 4096}
+LLAMA = {"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": 4096}}
+
+
+def serving(model: dict[str, Any], *answers: tuple[str, int, Any]) -> Handler:
+    return answering(("/v1/models", 200, {"data": [model]}), *answers)
+
+
+@pytest.mark.prop("core-23")
+@pytest.mark.parametrize(("answer", "counted"), [({"count": 42, "max_model_len": 4096}, 42), ({}, None)])
+async def test_vllm_counts_a_request_beside_its_api(answer: Any, counted: int | None) -> None:
+    request = ask(model="m", tools=(TOOL,), max_tokens=7)
+    async with HttpServer(serving(VLLM, ("/tokenize", 200, answer))) as server:
+        async with provider(f"{server.url}/v1") as openai:
+            assert await openai.count(request) == counted
+        sent = server.requests[-1]
+    assert sent.path == "/tokenize"
+    assert sorted(sent.json) == ["messages", "model", "tools"]
+
+
+@pytest.mark.prop("core-23")
+async def test_llama_cpp_counts_the_prompt_that_its_template_makes() -> None:
+    answers = ("/apply-template", 200, {"prompt": "<|user|>Hi"}), ("/tokenize", 200, {"tokens": [1, 2, 3]})
+    async with HttpServer(serving(LLAMA, *answers)) as server:
+        async with provider(f"{server.url}/v1") as openai:
+            assert await openai.count(ask(model="m", tools=(TOOL,))) == 3
+        template, tokens = server.requests[-2:]
+    assert sorted(template.json) == ["messages", "tools"]
+    assert tokens.json == {"content": "<|user|>Hi", "add_special": True, "parse_special": True}
+
+
+@pytest.mark.parametrize("model", [VLLM, LLAMA], ids=["vLLM", "llama.cpp"])
+async def test_a_server_without_a_way_to_count_says_so(model: dict[str, Any]) -> None:
+    async with HttpServer(serving(model)) as server, provider(f"{server.url}/v1") as openai:
+        with pytest.raises(ProviderError):
+            await openai.count(ask(model="m"))
+
+
+@pytest.mark.prop("core-23")
+@pytest.mark.parametrize(("model", "counts"), [("gpt-4o", True), ("qwen3", False), ("gpt-oss-20b", False)])
+async def test_openai_s_own_models_are_counted_here_and_others_not_at_all(model: str, counts: bool) -> None:
+    async with HttpServer(serving({"id": model, "owned_by": "someone"})) as server:
+        async with provider(f"{server.url}/v1") as openai:
+            assert (await openai.count(ask(model=model)) is not None) is counts
+        assert [request.path for request in server.requests] == ["/v1/models"]
 
 
 @pytest.mark.parametrize("body", ["[]", "{}", '{"data": 1}', '{"data": [null, 1, {}, {"id": 2}]}'])

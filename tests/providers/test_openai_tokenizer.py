@@ -49,7 +49,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise AssertionError("the network was asked")
 
-    openai_tokenizer._tokenizer.cache_clear()
+    openai_tokenizer.tokenizer.cache_clear()
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     assert tokens("hello world") == 2

@@ -9,7 +9,13 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from ollm_lsp.core.events import Warned
 from ollm_lsp.core.foreign_json import list_in, object_in
+from ollm_lsp.core.messages import Message
+from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.providers.ollama import OllamaProvider
+from ollm_lsp.settings.resolved import OllamaSettings
+from tests.providers.listening import hear
 from tests.support.fake_ollama import FakeOllama, Model
 from tests.support.real_ollama import CONTEXT, NAME, real_ollama
 
@@ -112,6 +118,17 @@ async def test_a_prompt_that_is_too_long_is_cut_in_silence(both: Both) -> None:
     for answer in await both.ask("POST", "/api/chat", json=body):
         assert answer.status_code == 200
         assert answer.json()["prompt_eval_count"] <= 256
+
+
+async def test_the_user_hears_of_a_prompt_that_the_real_one_cuts(both: Both) -> None:
+    settings = OllamaSettings("ollama", str(both.real.base_url), extra={"options": {"num_ctx": 256}})
+    ollama = OllamaProvider(settings)
+    try:
+        heard = await hear(ollama.stream(ChatRequest(NAME, (Message.user("word " * 3000),), max_tokens=1)))
+    finally:
+        await ollama.close()
+    assert heard.error is None
+    assert [event.code for event in heard.events if isinstance(event, Warned)] == ["prompt_cut"]
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def environment(tmp_path: Path, settings: str | None = None, **more: str) -> dic
 async def editor(
     environ: Mapping[str, str], *, command: tuple[str, ...] = SERVER, log: BinaryIO | None = None
 ) -> AsyncGenerator[Editor]:
-    """A running server that is not initialized yet; it is gone afterwards. Its log goes into a file where one is given."""
+    """A running server that is not initialized yet; it is gone afterwards. Its log may go into a file."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,

@@ -83,6 +83,16 @@ class Responder:
 Handler: TypeAlias = "Callable[[Request, Responder], Awaitable[None]]"
 
 
+def answering(*answers: tuple[str, int, Any]) -> Handler:
+    """A handler with a JSON answer for each path, which has nothing anywhere else."""
+    known = {path: (status, value) for path, status, value in answers}
+
+    async def handle(request: Request, responder: Responder) -> None:
+        await responder.json(*known.get(request.path, (404, {"error": {"message": "Not found"}})))
+
+    return handle
+
+
 class HttpServer:
     """Listens on a free port of this machine; `requests` and `responders` are in the order of arrival."""
 

@@ -52,8 +52,8 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 def encode(request: ChatRequest, *, max_tokens: int, thinking: JsonObject | None = None) -> dict[str, Any]:
     """The body of a streaming request; `max_tokens` holds where the request has no limit of its own.
 
-    `thinking` is as Anthropic words it. It is left out where Anthropic would refuse it. So is a temperature always: newer
-    models take none.
+    `thinking` is as Anthropic words it. It is left out where Anthropic would refuse it, and a temperature always,
+    because newer models refuse any.
     """
     messages = _encode_messages(request.messages)
     limit = max_tokens if request.max_tokens is None else request.max_tokens
