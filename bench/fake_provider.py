@@ -21,12 +21,15 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
+    def do_GET(self) -> None:
+        self._json({"object": "list", "data": []})
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         try:
             match self.path, body["model"]:
                 case "/api/show", _:
-                    self._show()
+                    self._json({"capabilities": ["completion"], "model_info": {"bench.context_length": 8192}})
                 case "/api/chat", count:
                     self._head("application/x-ndjson")
                     self._lines(int(count))
@@ -48,8 +51,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
-    def _show(self) -> None:
-        content = json.dumps({"capabilities": ["completion"], "model_info": {"bench.context_length": 8192}}).encode()
+    def _json(self, value: object) -> None:
+        content = json.dumps(value).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))

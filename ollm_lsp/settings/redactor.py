@@ -25,7 +25,7 @@ class Redactor:
     def __init__(self) -> None:
         self._values: frozenset[str] = frozenset()
         self._forms: frozenset[str] = frozenset()
-        self._by_letter: dict[str, list[str]] = {}
+        self._by_start: dict[str, list[str]] = {}
         self._longest = 0
         self._pattern: re.Pattern[str] | None = None
         self._lock = Lock()
@@ -37,7 +37,10 @@ class Redactor:
         with self._lock:
             forms = self._forms | {form for form in _forms(value) if len(form) >= SHORTEST}
             longest_first = sorted(forms, key=len, reverse=True)
-            self._by_letter = {form[0]: [other for other in forms if other[0] == form[0]] for form in forms}
+            self._by_start = {
+                start: [form for form in forms if form.startswith(start)]
+                for start in {form[:size] for form in forms for size in (1, 2)}
+            }
             self._longest = len(longest_first[0])
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
             self._forms = forms
@@ -63,16 +66,17 @@ class Redactor:
         if self._pattern is None:
             return text, ""
         end = self._open_end(text, max(0, len(text) - self._longest + 1))
-        for match in self._pattern.finditer(text):
-            if match.start() < end < match.end():  # a secret that is complete ends like itself
-                end = self._open_end(text, match.end())
+        if end < len(text):
+            for match in self._pattern.finditer(text):
+                if match.start() < end < match.end():  # the end of a whole secret may look like the beginning of one
+                    end = self._open_end(text, match.end())
         return self.redact(text[:end]), text[end:]
 
     def _open_end(self, text: str, start: int) -> int:
         """Where the end of the text begins that begins like a secret."""
         for at in range(start, len(text)):
-            rest = text[at:]
-            if any(form.startswith(rest) and form != rest for form in self._by_letter.get(rest[0], ())):
+            forms = self._by_start.get(text[at : at + 2])
+            if forms and any(form.startswith(text[at:]) and form != text[at:] for form in forms):
                 return at
         return len(text)
 
