@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from unittest.mock import patch
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.events import ProviderEvent
 
-RECORDINGS = Path(__file__).parents[1] / "recordings"
 Wire: TypeAlias = "Callable[[], Answer[Any]]"
 
 
@@ -78,26 +76,6 @@ def counted(given: int = 0, taken: int = 0, cached: int = 0, written: int = 0) -
 
 def called(call_id: str, name: str, **arguments: Any) -> ToolCalled:
     return ToolCalled(ToolCall(call_id, name, arguments))
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A file with its events, and the end of its terminal signal: the server's words when it is a failure."""
-
-    path: str
-    terminal: bytes
-    events: tuple[ProviderEvent, ...]
-
-    @cached_property
-    def raw(self) -> bytes:
-        return (RECORDINGS / self.path).read_bytes()
-
-    def __str__(self) -> str:
-        return self.path.partition("/")[2]
-
-
-def recorded_in(folder: str) -> set[str]:
-    return {f"{folder}/{path.name}" for path in (RECORDINGS / folder).iterdir()}
 
 
 def play(wire: Wire, chunks: Iterable[bytes]) -> Outcome:

@@ -1,4 +1,4 @@
-"""The Messages wire: recordings cut at every byte, endings, blocks, and requests that Anthropic's own types accept."""
+"""The Messages wire: endings, blocks, and requests that Anthropic's own types accept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ollm_lsp.core.errors import (
     ServerFailed,
     TimedOut,
 )
-from ollm_lsp.core.events import FinishReason, ReasoningSigned, ToolCalled, Warned
+from ollm_lsp.core.events import FinishReason, ReasoningSigned, ToolCalled
 from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSpec
@@ -33,21 +33,17 @@ from ollm_lsp.providers.wire.anthropic_messages import WORTH_CACHING, encode
 from ollm_lsp.providers.wire.faults import MAX_CALLS
 from tests.core.values import patient
 from tests.providers import sendable
+from tests.providers.recorded import ANTHROPIC, Recording
 from tests.providers.replay import (
     FILTERED,
     LENGTH,
     STOP,
     TOOL_USE,
     Outcome,
-    Recording,
     anthropic,
-    assert_complete_only_after,
-    assert_cuts_change_nothing,
-    assert_never_acts,
     called,
     counted,
     play,
-    recorded_in,
     said,
     sse,
     thought,
@@ -60,93 +56,8 @@ if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
     from ollm_lsp.core.messages import Part
 
-END = b'"type":"message_stop"'
-PARIS = ("The", " capital", " of", " France", " is", " Paris", ".")
-RECORDED = [
-    Recording("anthropic_messages/llama_cpp_text.sse", END, (counted(16, 0), *said(*PARIS), counted(16, 8), STOP)),
-    Recording(
-        "anthropic_messages/llama_cpp_length.sse",
-        END,
-        (counted(15, 0, 3), *said("The", " number", " of", " ways"), counted(15, 4, 3), LENGTH),
-    ),
-    Recording(
-        "anthropic_messages/llama_cpp_tool_calls.sse",
-        END,
-        (
-            counted(143, 0, 1),
-            counted(143, 67, 1),
-            called("lWO0sEsio5FGf8Re6dHmGAT6j3PlWkT4", "read_file", path="main.py"),
-            called("FJdZ12fvTtcvwC8knKRUrJJEa59T23xn", "read_file", path="main.py"),
-            TOOL_USE,
-        ),
-    ),
-    Recording(
-        "anthropic_messages/llama_cpp_cut_tool_call.sse",
-        END,
-        (counted(143, 0, 142), counted(143, 26, 142), LENGTH),
-    ),
-    Recording(
-        "anthropic_messages/anthropic_text.sse", END, (counted(25, 1), *said("Hello", "!"), counted(25, 15), STOP)
-    ),
-    Recording(
-        "anthropic_messages/anthropic_thinking_tool_calls.sse",
-        END,
-        (
-            counted(2112, 3, 2000, 100),
-            *thought("The user wants ", "é.py."),
-            ReasoningSigned("EqQBCgIYAg=="),
-            ReasoningSigned("EmwKAhgBEgy3", is_redacted=True),
-            *said("I read ", "both 漢."),
-            counted(2112, 89, 2000, 100),
-            called("toolu_01A", "read_file", path="é.py"),
-            called("toolu_01B", "list_files"),
-            TOOL_USE,
-        ),
-    ),
-    Recording(
-        "anthropic_messages/anthropic_refusal.sse",
-        END,
-        (counted(25, 1), *said("I"), Warned("content_filter", "This could do harm."), counted(25, 2), FILTERED),
-    ),
-]
-FAILED = Recording("anthropic_messages/anthropic_error.sse", b"Overloaded", (counted(25, 1), *said("I read é.")))
-recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
 
-
-def test_every_recording_is_played() -> None:
-    assert recorded_in("anthropic_messages") == {recording.path for recording in (*RECORDED, FAILED)}
-
-
-@pytest.mark.prop("core-15")
-@pytest.mark.prop("krk-6")
-@recorded
-def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
-    assert play(anthropic, [recording.raw]) == Outcome(recording.events)
-
-
-@pytest.mark.prop("core-15")
-@recorded
-def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
-    assert_cuts_change_nothing(anthropic, recording.raw)
-
-
-@pytest.mark.prop("core-28")
-@recorded
-def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
-    assert_complete_only_after(anthropic, recording.raw, recording.terminal)
-
-
-@pytest.mark.prop("core-28")
-@pytest.mark.prop("eng-7")
-def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut() -> None:
-    outcome = play(anthropic, [FAILED.raw])
-    assert (outcome.events, outcome.error) == (FAILED.events, ServerFailed)
-    assert FAILED.terminal.decode() in outcome.message
-    assert_cuts_change_nothing(anthropic, FAILED.raw)
-    assert_never_acts(anthropic, FAILED.raw)
-
-
-@pytest.mark.parametrize("recording", [it for it in RECORDED if "llama_cpp" not in it.path], ids=str)
+@pytest.mark.parametrize("recording", [it for it in ANTHROPIC if "llama_cpp" not in it.path], ids=str)
 def test_anthropic_itself_would_know_the_events_that_are_written_by_hand(recording: Recording) -> None:
     event_type = TypeAdapter[Any](RawMessageStreamEvent)
     lines = [line.removeprefix("data: ") for line in recording.raw.decode().splitlines() if line.startswith("data: ")]

@@ -1,4 +1,4 @@
-"""Google's wire: recordings cut at every byte, endings, parts, and requests that Google's own types accept."""
+"""Google's wire: endings, parts, and requests that Google's own types accept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ollm_lsp.core.errors import (
     RateLimited,
     ServerFailed,
 )
-from ollm_lsp.core.events import FinishReason, ReasoningSigned, ToolCalled
+from ollm_lsp.core.events import FinishReason, ReasoningSigned
 from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSpec
@@ -30,21 +30,17 @@ from ollm_lsp.providers.wire.faults import MAX_CALLS
 from ollm_lsp.providers.wire.google_generate import UNNAMED, encode
 from tests.core.values import patient
 from tests.providers import sendable
+from tests.providers.recorded import GOOGLE, Recording, signed
 from tests.providers.replay import (
     FILTERED,
     LENGTH,
     STOP,
     TOOL_USE,
     Outcome,
-    Recording,
-    assert_complete_only_after,
-    assert_cuts_change_nothing,
-    assert_never_acts,
     called,
     counted,
     google,
     play,
-    recorded_in,
     said,
     sse,
     thought,
@@ -57,105 +53,8 @@ if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
     from ollm_lsp.core.messages import Part
 
-END = b'"finishReason":"STOP"'
 
-
-def signed(call_id: str, name: str, signature: str, **given: Any) -> ToolCalled:
-    return ToolCalled(ToolCall(call_id, name, given, signature))
-
-
-RECORDED = [
-    Recording(
-        "google_generate/google_text.sse",
-        END,
-        (*said("The capital"), counted(8), *said(" is 漢 é."), counted(8, 3), counted(8, 6), STOP),
-    ),
-    Recording(
-        "google_generate/google_thoughts.sse",
-        END,
-        (
-            *thought("**Adding**\n\nTwo and two"),
-            counted(20, 9),
-            *thought(" make four."),
-            counted(20, 14),
-            *said("4"),
-            counted(20, 15),
-            ReasoningSigned("EtMCCtACAXLI2nw="),
-            counted(20, 15, 5),
-            STOP,
-        ),
-    ),
-    Recording(
-        "google_generate/google_tool_calls.sse",
-        END,
-        (
-            *thought("Reading"),
-            counted(90, 30),
-            *said("I look."),
-            counted(90, 33),
-            counted(90, 50),
-            counted(100, 50),
-            signed("unnamed-rJ4VacbX-0", "read_file", "CvQBAdHtim8=", path="é.py"),
-            called("unnamed-rJ4VacbX-1", "read_file", path="b.py"),
-            TOOL_USE,
-        ),
-    ),
-    Recording(
-        "google_generate/google_call_with_id.sse",
-        END,
-        (counted(9, 4), signed("fc_1", "list_files", "CvQB"), TOOL_USE),
-    ),
-    Recording(
-        "google_generate/google_length.sse",
-        b'"finishReason":"MAX_TOKENS"',
-        (*said("One"), counted(5, 1), *said(" two"), counted(5, 2), LENGTH),
-    ),
-    Recording(
-        "google_generate/google_safety.sse",
-        b'"finishReason":"SAFETY"',
-        (*said("First"), counted(5, 1), counted(5, 1), FILTERED),
-    ),
-]
-FAILED = Recording(
-    "google_generate/google_error.sse", b"The model is overloaded", (*said("I read é."), counted(8), counted(8, 12))
-)
-recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
-
-
-def test_every_recording_is_played() -> None:
-    assert recorded_in("google_generate") == {recording.path for recording in (*RECORDED, FAILED)}
-
-
-@pytest.mark.prop("core-15")
-@pytest.mark.prop("krk-6")
-@recorded
-def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
-    assert play(google, [recording.raw]) == Outcome(recording.events)
-
-
-@pytest.mark.prop("core-15")
-@recorded
-def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
-    assert_cuts_change_nothing(google, recording.raw)
-
-
-@pytest.mark.prop("core-28")
-@recorded
-def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
-    assert_complete_only_after(google, recording.raw, recording.terminal)
-
-
-@pytest.mark.prop("core-28")
-@pytest.mark.prop("eng-7")
-def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut() -> None:
-    outcome = play(google, [FAILED.raw])
-    assert (outcome.events, outcome.error) == (FAILED.events, ServerFailed)
-    assert FAILED.terminal.decode() in outcome.message
-    assert_cuts_change_nothing(google, FAILED.raw)
-    assert_never_acts(google, FAILED.raw)
-
-
-@recorded
+@pytest.mark.parametrize("recording", GOOGLE, ids=str)
 def test_google_itself_would_know_the_recorded_events(recording: Recording) -> None:
     lines = [line.removeprefix("data: ") for line in recording.raw.decode().splitlines() if line.startswith("data: ")]
     chunks = [types.GenerateContentResponse.model_validate_json(line) for line in lines]

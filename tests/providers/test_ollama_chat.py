@@ -1,4 +1,4 @@
-"""Ollama's own wire: recordings cut at every byte, a truth table of endings, tool calls."""
+"""Ollama's own wire: a truth table of endings, tool calls."""
 
 from __future__ import annotations
 
@@ -16,16 +16,11 @@ from tests.providers.replay import (
     STOP,
     TOOL_USE,
     Outcome,
-    Recording,
-    assert_complete_only_after,
-    assert_cuts_change_nothing,
-    assert_never_acts,
     called,
     counted,
     ndjson,
     ollama,
     play,
-    recorded_in,
     said,
     thought,
 )
@@ -33,81 +28,6 @@ from tests.providers.values import arguments, hostile_arguments
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
-
-DONE_TRUE = b'"done":true'
-RECORDED = [
-    Recording(
-        "ollama_chat/ollama_text.ndjson",
-        DONE_TRUE,
-        (*said("The", " sky", " is 🌌", " \u2028blue."), counted(26, 5), STOP),
-    ),
-    Recording(
-        "ollama_chat/ollama_thinking.ndjson", DONE_TRUE, (*thought("Okay", ", 2+2"), *said("4"), counted(26, 9), STOP)
-    ),
-    Recording(
-        "ollama_chat/ollama_tool_calls.ndjson",
-        DONE_TRUE,
-        (
-            *thought("Read."),
-            called("call_x1", "read_file", path="src/é.py", lines=[1, 2.5]),
-            called("call_x2", "now"),
-            counted(161, 44),
-            TOOL_USE,
-        ),
-    ),
-    Recording("ollama_chat/ollama_length.ndjson", DONE_TRUE, (*said("One", " two"), counted(12, 2), LENGTH)),
-    Recording(
-        "ollama_chat/real_text.ndjson",
-        DONE_TRUE,
-        (*said("The", " capital", " of", " France", " is", " Paris", "."), counted(21, 8), STOP),
-    ),
-    Recording(
-        "ollama_chat/real_length.ndjson",
-        DONE_TRUE,
-        (*said("The", " number", " of", " ways"), counted(15, 4), LENGTH),
-    ),
-    Recording(
-        "ollama_chat/real_tool_call.ndjson",
-        DONE_TRUE,
-        (called("call_0", "get_weather", city="Paris"), counted(111, 28), TOOL_USE),
-    ),
-]
-FAILED = [Recording("ollama_chat/ollama_error.ndjson", b"unexpected EOF", said("Hé"))]
-recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
-failed = pytest.mark.parametrize("recording", FAILED, ids=str)
-
-
-def test_every_recording_is_played() -> None:
-    assert recorded_in("ollama_chat") == {recording.path for recording in (*RECORDED, *FAILED)}
-
-
-@pytest.mark.prop("core-15")
-@recorded
-def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
-    assert play(ollama, [recording.raw]) == Outcome(recording.events)
-
-
-@pytest.mark.prop("core-15")
-@recorded
-def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
-    assert_cuts_change_nothing(ollama, recording.raw)
-
-
-@pytest.mark.prop("core-28")
-@recorded
-def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
-    assert_complete_only_after(ollama, recording.raw, recording.terminal)
-
-
-@pytest.mark.prop("core-28")
-@pytest.mark.prop("eng-7")
-@failed
-def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut(recording: Recording) -> None:
-    outcome = play(ollama, [recording.raw])
-    assert (outcome.events, outcome.error) == (recording.events, ServerFailed)
-    assert recording.terminal.decode() in outcome.message
-    assert_cuts_change_nothing(ollama, recording.raw)
-    assert_never_acts(ollama, recording.raw)
 
 
 def line(done: Any = False, **message: Any) -> dict[str, Any]:

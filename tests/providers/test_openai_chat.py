@@ -1,4 +1,4 @@
-"""The Chat Completions wire: recordings cut at every byte, a truth table of endings, tool calls."""
+"""The Chat Completions wire: a truth table of endings, tool calls."""
 
 from __future__ import annotations
 
@@ -17,23 +17,19 @@ from ollm_lsp.core.errors import (
     RateLimited,
     ServerFailed,
 )
-from ollm_lsp.core.events import Finished, FinishReason, ToolCalled
+from ollm_lsp.core.events import ToolCalled
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.providers.wire.faults import MAX_CALLS
 from tests.providers.replay import (
+    FILTERED,
     LENGTH,
     STOP,
     TOOL_USE,
     Outcome,
-    Recording,
-    assert_complete_only_after,
-    assert_cuts_change_nothing,
-    assert_never_acts,
     called,
     counted,
     openai,
     play,
-    recorded_in,
     said,
     sse,
     thought,
@@ -42,116 +38,6 @@ from tests.providers.values import arguments, hostile_arguments
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
-
-FILTERED = Finished(FinishReason.CONTENT_FILTER)
-PARIS = ("The", " capital", " of", " France", " is", " Paris", ".")
-RECORDED = [
-    Recording("openai_chat/llama_cpp_text.sse", b'"finish_reason":"stop"', (*said(*PARIS), counted(16, 8), STOP)),
-    Recording(
-        "openai_chat/llama_cpp_length.sse",
-        b'"finish_reason":"length"',
-        (*said("The", " number", " of", " ways"), counted(15, 4, 3), LENGTH),
-    ),
-    Recording(
-        "openai_chat/llama_cpp_unicode.sse",
-        b'"finish_reason":"stop"',
-        (*said('"', "😀", " ", "漢", "字", " ", "é", '"', "\n"), counted(19, 19, 3), STOP),
-    ),
-    Recording(
-        "openai_chat/llama_cpp_tool_calls.sse",
-        b'"finish_reason":"tool_calls"',
-        (
-            counted(143, 67, 1),
-            called("cMBgafBy1VwEZADIJTeoAZBXtbKE6ycG", "read_file", path="main.py"),
-            called("YRQm7hqT2KhPD3dZMPBDBO71r76H8a2y", "read_file", path="main.py"),
-            TOOL_USE,
-        ),
-    ),
-    Recording(
-        "openai_chat/llama_cpp_cut_tool_call.sse",
-        b'"finish_reason":"length"',
-        (counted(143, 26), LENGTH),
-    ),
-    Recording(
-        "openai_chat/openai_parallel_tool_calls.sse",
-        b'"finish_reason":"tool_calls"',
-        (
-            counted(82, 34),
-            called("call_A", "read_file", path="src/a.py"),
-            called("call_B", "search", pattern="é\\d+", limit=3),
-            TOOL_USE,
-        ),
-    ),
-    Recording(
-        "openai_chat/vllm_reasoning.sse",
-        b'"finish_reason":"stop"',
-        (*thought("The user", " asks \u2028 2+2."), *said("\n\n4"), counted(20, 9), STOP),
-    ),
-    Recording(
-        "openai_chat/openrouter.sse", b'"finish_reason":"stop"', (*thought("Hm"), *said("Yes"), counted(9, 3), STOP)
-    ),
-    Recording("openai_chat/only_done.sse", b"[DONE]", (*said("Hel", "lo"), STOP)),
-    Recording(
-        "openai_chat/deepseek.sse",
-        b'"finish_reason":"stop"',
-        (*thought("Two", " é"), *said("4"), counted(70, 9, 64), STOP),
-    ),
-    Recording(
-        "openai_chat/openrouter_details.sse",
-        b'"finish_reason":"stop"',
-        (*thought("I look"), *said("Yes"), counted(90, 3, 50, 30), STOP),
-    ),
-    Recording("openai_chat/openai_cached.sse", b'"finish_reason":"stop"', (*said("Hi"), counted(1530, 80, 1408), STOP)),
-    Recording(
-        "openai_chat/openai_refusal.sse",
-        b'"finish_reason":"stop"',
-        (*said("I'm sorry", ", no."), counted(40, 6), FILTERED),
-    ),
-    Recording(
-        "openai_chat/mistral_thinking.sse",
-        b'"finish_reason":"stop"',
-        (*thought("Okay"), *said("Hel", "lo"), counted(7, 5), STOP),
-    ),
-]
-FAILED = [
-    Recording("openai_chat/openrouter_error.sse", b"Provider disconnected", said("Hel")),
-    Recording("openai_chat/vllm_error.sse", b"EngineCore encountered an issue.", ()),
-]
-recorded = pytest.mark.parametrize("recording", RECORDED, ids=str)
-failed = pytest.mark.parametrize("recording", FAILED, ids=str)
-
-
-def test_every_recording_is_played() -> None:
-    assert recorded_in("openai_chat") == {recording.path for recording in (*RECORDED, *FAILED)}
-
-
-@pytest.mark.prop("core-15")
-@recorded
-def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
-    assert play(openai, [recording.raw]) == Outcome(recording.events)
-
-
-@pytest.mark.prop("core-15")
-@recorded
-def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
-    assert_cuts_change_nothing(openai, recording.raw)
-
-
-@pytest.mark.prop("core-28")
-@recorded
-def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
-    assert_complete_only_after(openai, recording.raw, recording.terminal)
-
-
-@pytest.mark.prop("core-28")
-@pytest.mark.prop("eng-7")
-@failed
-def test_a_recording_of_a_failure_gives_its_error_however_it_is_cut(recording: Recording) -> None:
-    outcome = play(openai, [recording.raw])
-    assert (outcome.events, outcome.error) == (recording.events, ServerFailed)
-    assert recording.terminal.decode() in outcome.message
-    assert_cuts_change_nothing(openai, recording.raw)
-    assert_never_acts(openai, recording.raw)
 
 
 def piece(delta: Any, finish: Any = None, **more: Any) -> dict[str, Any]:
