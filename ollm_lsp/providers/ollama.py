@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import ContextOverflow, ModelNotFound
 from ollm_lsp.core.events import UsageReported, Warned
-from ollm_lsp.core.foreign_json import count_in, list_in, object_in, text_in
+from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.core.model import ModelId, ModelInfo
 from ollm_lsp.core.tokens import answer_reserve, estimate_request, most
 from ollm_lsp.providers.framing import NdjsonFramer
@@ -82,11 +82,8 @@ class OllamaProvider(HttpProvider):
         return self._known[model]
 
     async def models(self) -> Sequence[ModelInfo]:
-        return [
-            ModelInfo(ModelId(self.name, name), size_bytes=count_in(entry.get("size")) or None)
-            for entry in map(object_in, list_in(object_in(await self._endpoint.get("/api/tags")).get("models")))
-            if (name := text_in(entry.get("name")))
-        ]
+        sizes = await self._models.sizes()
+        return [ModelInfo(ModelId(self.name, name), size_bytes=size) for name, size in sizes.items()]
 
     def pull(self, model: str) -> AsyncGenerator[Activity]:
         self._known.pop(model, None)

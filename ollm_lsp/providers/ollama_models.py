@@ -94,14 +94,17 @@ class OllamaModels:
             available=available,
         )
 
+    async def sizes(self) -> dict[str, int | None]:
+        """The size of every model that is there."""
+        entries = map(object_in, list_in(object_in(await self._endpoint.get("/api/tags")).get("models")))
+        return {name: count_in(entry.get("size")) or None for entry in entries if (name := text_in(entry.get("name")))}
+
     async def _sizes(self) -> dict[str, int | None]:
-        """The size of every model that is there; it is told in the list only, and worth no failure."""
+        """The same, where it is worth no failure."""
         try:
-            listed = list_in(object_in(await self._endpoint.get("/api/tags")).get("models"))
+            return await self.sizes()
         except ProviderError:
             return {}
-        entries = map(object_in, listed)
-        return {name: count_in(entry.get("size")) or None for entry in entries if (name := text_in(entry.get("name")))}
 
 
 def capabilities_in(shown: Mapping[str, Any]) -> Capabilities:

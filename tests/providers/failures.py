@@ -22,6 +22,16 @@ from ollm_lsp.core.errors import (
     Unsupported,
 )
 from ollm_lsp.core.events import Warned
+from tests.providers.error_bodies import (
+    WRONG_KEY,
+    anthropic,
+    compatible,
+    google,
+    litellm,
+    openai,
+    openrouter,
+    quota,
+)
 from tests.providers.vendors import (
     ANTHROPIC,
     GOOGLE,
@@ -109,31 +119,6 @@ def streams(
     return Failure(vendor, chat, error, words, remedy, attempts, None, waits)
 
 
-def openai(message: str, kind: str | None = None, code: str | None = None) -> Any:
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
-
-
-def anthropic(kind: str, message: str) -> Any:
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
-
-
-def google(number: int, status: str, message: str, *details: Any) -> Any:
-    return {"error": {"code": number, "message": message, "status": status, "details": list(details)}}
-
-
-def compatible(number: int, kind: str, message: str) -> Any:
-    """As vLLM and llama.cpp write it."""
-    return {"error": {"message": message, "type": kind, "param": None, "code": number}}
-
-
-def litellm(number: int, kind: str, message: str) -> Any:
-    return {"error": {"message": f"litellm.{message}", "type": kind, "param": "None", "code": str(number)}}
-
-
-def openrouter(number: int, message: str, **metadata: Any) -> Any:
-    return {"error": {"message": message, "code": number, "metadata": metadata}, "user_id": "user_1"}
-
-
 ADDRESS = "baseUrl in the settings: that path is not there"
 APIKEY = "Check the provider's apiKey"
 RIGHTS = "what the provider's apiKey"
@@ -147,14 +132,6 @@ ABLE = "Choose a model that can do this"
 HAS = "It has: a, b."
 PULL = "It has: a, b. Fetch it with `ollm-lsp models pull ollama:m`."
 NONE = "has no model 'm'"
-RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
-WRONG_KEY = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
-
-
-def quota(name: str) -> Any:
-    violations = [{"quotaMetric": "generativelanguage.googleapis.com/x", "quotaId": name}]
-    failure = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations}
-    return google(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", failure, RETRY_INFO)
 
 
 _OPENAI_SAYS: dict[str, tuple[Any, ...]] = {

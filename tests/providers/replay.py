@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +15,7 @@ from ollm_lsp.core.foreign_json import decode
 from ollm_lsp.core.tool import ToolCall
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.framing import NdjsonFramer, SseFramer
-from ollm_lsp.providers.wire import anthropic_messages, google_generate, ollama_chat, openai_chat
+from ollm_lsp.providers.wire import anthropic_messages, faults, google_generate, ollama_chat, openai_chat
 from ollm_lsp.providers.wire.codec import Answer
 
 if TYPE_CHECKING:
@@ -106,10 +106,7 @@ def ndjson(*lines: Any) -> bytes:
 @contextmanager
 def quick_json() -> Generator[None]:
     """The same frame is decoded only once, however often it is played."""
-    quick = cache(decode)
-    with ExitStack() as patches:
-        for wire in (anthropic_messages, google_generate, ollama_chat, openai_chat):
-            patches.enter_context(patch.object(wire, "decode", quick))
+    with patch.object(faults, "decode", cache(decode)):
         yield
 
 

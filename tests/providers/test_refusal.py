@@ -23,36 +23,9 @@ from ollm_lsp.core.errors import (
 )
 from ollm_lsp.providers.wire.refusal import Complaint, complaint_in, refusal, refused
 from tests.core.values import patient
+from tests.providers.error_bodies import RETRY, WRONG_KEY, anthropic, compatible, google, openai, quota
 from tests.providers.values import texts
 
-
-def openai(message: str, kind: str | None = None, code: str | None = None) -> Any:
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
-
-
-def anthropic(kind: str, message: str) -> Any:
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
-
-
-def google(number: int, status: str, message: str, *details: Any) -> Any:
-    return {"error": {"code": number, "message": message, "status": status, "details": list(details)}}
-
-
-def vllm(number: int, kind: str, message: str) -> Any:
-    return {"error": {"message": message, "type": kind, "param": None, "code": number}}
-
-
-def llama_cpp(number: int, kind: str, message: str) -> Any:
-    return {"error": {"code": number, "message": message, "type": kind}}
-
-
-def quota(quota_id: str) -> Any:
-    failure = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota_id}]}
-    return google(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", failure)
-
-
-WRONG_KEY = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
-RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
 PASSES, STAYS = True, False
 
 REFUSALS: dict[str, tuple[int, Any, type[ProviderError], bool]] = {
@@ -228,7 +201,12 @@ REFUSALS: dict[str, tuple[int, Any, type[ProviderError], bool]] = {
     ),
     "Ollama, busy": (503, {"error": "server busy, please try again"}, ServerFailed, PASSES),
     "Ollama, key": (401, {"error": "unauthorized"}, AuthenticationFailed, STAYS),
-    "vLLM, unknown model": (404, vllm(404, "NotFoundError", "The model `x` does not exist."), ModelNotFound, STAYS),
+    "vLLM, unknown model": (
+        404,
+        compatible(404, "NotFoundError", "The model `x` does not exist."),
+        ModelNotFound,
+        STAYS,
+    ),
     "vLLM, unknown model, old shape": (
         404,
         {"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError", "code": 404},
@@ -237,27 +215,29 @@ REFUSALS: dict[str, tuple[int, Any, type[ProviderError], bool]] = {
     ),
     "vLLM, context": (
         400,
-        vllm(400, "BadRequestError", "This model's maximum context length is 16384 tokens. However, you requested"),
+        compatible(
+            400, "BadRequestError", "This model's maximum context length is 16384 tokens. However, you requested"
+        ),
         ContextOverflow,
         STAYS,
     ),
-    "vLLM, images": (400, vllm(400, "BadRequestError", "x is not a multimodal model"), Unsupported, STAYS),
+    "vLLM, images": (400, compatible(400, "BadRequestError", "x is not a multimodal model"), Unsupported, STAYS),
     "vLLM, key": (401, {"error": "Unauthorized"}, AuthenticationFailed, STAYS),
     "llama.cpp, context": (
         400,
-        llama_cpp(400, "exceed_context_size_error", "the request exceeds the available context size"),
+        compatible(400, "exceed_context_size_error", "the request exceeds the available context size"),
         ContextOverflow,
         STAYS,
     ),
-    "llama.cpp, loading": (503, llama_cpp(503, "unavailable_error", "Loading model"), ServerFailed, PASSES),
-    "llama.cpp, key": (401, llama_cpp(401, "authentication_error", "Invalid API Key"), AuthenticationFailed, STAYS),
+    "llama.cpp, loading": (503, compatible(503, "unavailable_error", "Loading model"), ServerFailed, PASSES),
+    "llama.cpp, key": (401, compatible(401, "authentication_error", "Invalid API Key"), AuthenticationFailed, STAYS),
     "llama.cpp, images": (
         500,
-        llama_cpp(500, "server_error", "image input is not supported - hint: provide the mmproj"),
+        compatible(500, "server_error", "image input is not supported - hint: provide the mmproj"),
         Unsupported,
         STAYS,
     ),
-    "llama.cpp, no such thing": (501, llama_cpp(501, "not_supported_error", "no embeddings"), Unsupported, STAYS),
+    "llama.cpp, no such thing": (501, compatible(501, "not_supported_error", "no embeddings"), Unsupported, STAYS),
     "OpenRouter, credit": (402, {"error": {"code": 402, "message": "Insufficient credits"}}, RateLimited, STAYS),
     "OpenRouter, unknown model": (
         400,
@@ -297,7 +277,7 @@ REFUSALS: dict[str, tuple[int, Any, type[ProviderError], bool]] = {
         STAYS,
     ),
     "Ollama, wrong path": (404, "404 page not found", MalformedAnswer, STAYS),
-    "llama.cpp, wrong path": (404, llama_cpp(404, "not_found_error", "File Not Found"), MalformedAnswer, STAYS),
+    "llama.cpp, wrong path": (404, compatible(404, "not_found_error", "File Not Found"), MalformedAnswer, STAYS),
     "FastAPI, wrong path": (404, {"detail": "Not Found"}, MalformedAnswer, STAYS),
     "Express, wrong path": (404, "Cannot POST /v1beta/models/x:streamGenerateContent", MalformedAnswer, STAYS),
     "nothing but 404": (404, "", MalformedAnswer, STAYS),
@@ -345,7 +325,9 @@ def test_the_same_refusal_inside_a_stream_becomes_the_same_error(
     assert (type(error), error.is_passing, error.status) == (kind, passes, None)
 
 
-@pytest.mark.parametrize("body", [llama_cpp(404, "not_found_error", "No."), {"error": {"code": 404, "message": "No."}}])
+@pytest.mark.parametrize(
+    "body", [compatible(404, "not_found_error", "No."), {"error": {"code": 404, "message": "No."}}]
+)
 def test_inside_a_stream_the_address_is_right_and_the_model_is_missing(body: Any) -> None:
     assert type(refusal("No.", complaint_in(body))) is ModelNotFound
 

@@ -19,11 +19,19 @@ from ollm_lsp.core.events import (
     UsageReported,
     Warned,
 )
-from ollm_lsp.core.foreign_json import JsonError, count_in, decode, decode_arguments, object_in, text_in
+from ollm_lsp.core.foreign_json import JsonError, count_in, decode_arguments, object_in, text_in
 from ollm_lsp.core.messages import Image, Reasoning, Role, Text
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import MAX_CALLS, excerpt, incomplete, malformed, reported, unreadable_call
+from ollm_lsp.providers.wire.faults import (
+    MAX_CALLS,
+    excerpt,
+    incomplete,
+    malformed,
+    object_of,
+    reported,
+    unreadable_call,
+)
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -211,7 +219,7 @@ class Decoder:
         self._held: list[ProviderEvent | _GrowingCall] = []  # begins with a call
 
     def feed(self, frame: SseEvent) -> list[ProviderEvent]:
-        event = _decode(frame.data)
+        event = object_of(frame.data)
         match text_in(event.get("type")) or frame.event:
             case "message_start":
                 return self._count(object_in(event.get("message")).get("usage"))
@@ -329,13 +337,3 @@ class Decoder:
                 # A call that was cut by the token limit is not complete, whatever its text looks like.
                 events.append(ToolCalled(item.complete()))
         return [*events, Finished(reason)]
-
-
-def _decode(data: str) -> dict[str, Any]:
-    try:
-        event = decode(data)
-    except JsonError as error:
-        raise malformed(data, str(error)) from None
-    if not isinstance(event, dict):
-        raise malformed(data)
-    return object_in(event)

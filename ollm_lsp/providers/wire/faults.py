@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import IncompleteAnswer, MalformedAnswer
+from ollm_lsp.core.foreign_json import JsonError, decode, object_in
 from ollm_lsp.providers.wire.refusal import complaint_in, refusal
 from ollm_lsp.settings.redactor import redactor
 
@@ -30,6 +31,17 @@ def malformed(frame: str, why: str = "unexpected shape") -> MalformedAnswer:
         f"The server sent something that is not a chat answer ({why}): {excerpt(frame)}",
         remedy="Check the provider's type and baseUrl in the settings.",
     )
+
+
+def object_of(frame: str) -> dict[str, Any]:
+    """The JSON object that a frame is, on every wire."""
+    try:
+        value = decode(frame)
+    except JsonError as error:
+        raise malformed(frame, str(error)) from None
+    if not isinstance(value, dict):
+        raise malformed(frame)
+    return object_in(value)
 
 
 def incomplete() -> IncompleteAnswer:

@@ -16,11 +16,19 @@ from ollm_lsp.core.events import (
     ToolCalled,
     UsageReported,
 )
-from ollm_lsp.core.foreign_json import JsonError, count_in, decode, decode_arguments, list_in, object_in, text_in
+from ollm_lsp.core.foreign_json import JsonError, count_in, decode_arguments, list_in, object_in, text_in
 from ollm_lsp.core.messages import Image, Reasoning, Role, Text
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import MAX_CALLS, excerpt, incomplete, malformed, reported, unreadable_call
+from ollm_lsp.providers.wire.faults import (
+    MAX_CALLS,
+    excerpt,
+    incomplete,
+    malformed,
+    object_of,
+    reported,
+    unreadable_call,
+)
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -136,13 +144,7 @@ class Decoder:
         self._held: list[ProviderEvent] = []  # begins with a call
 
     def feed(self, frame: SseEvent) -> list[ProviderEvent]:
-        try:
-            chunk = decode(frame.data)
-        except JsonError as error:
-            raise malformed(frame.data, str(error)) from None
-        if not isinstance(chunk, dict):
-            raise malformed(frame.data)
-        chunk = object_in(chunk)
+        chunk = object_of(frame.data)
         if error := chunk.get("error"):
             raise reported(error)
         if reason := text_in((feedback := object_in(chunk.get("promptFeedback"))).get("blockReason")):

@@ -18,7 +18,6 @@ from ollm_lsp.core.events import (
 from ollm_lsp.core.foreign_json import (
     JsonError,
     count_in,
-    decode,
     decode_arguments,
     list_in,
     object_in,
@@ -27,7 +26,7 @@ from ollm_lsp.core.foreign_json import (
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import MAX_CALLS, incomplete, malformed, reported
+from ollm_lsp.providers.wire.faults import MAX_CALLS, incomplete, malformed, object_of, reported
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ProviderEvent
@@ -127,13 +126,7 @@ class Decoder:
         self._calls: list[ToolCall] = []
 
     def feed(self, frame: str) -> list[ProviderEvent]:
-        try:
-            line = decode(frame)
-        except JsonError as error:
-            raise malformed(frame, str(error)) from None
-        if not isinstance(line, dict):
-            raise malformed(frame)
-        line = object_in(line)
+        line = object_of(frame)
         if (error := line.get("error")) is not None:
             raise reported(error)
         message = object_in(line.get("message"))

@@ -15,11 +15,11 @@ from ollm_lsp.core.events import (
     ToolCalled,
     UsageReported,
 )
-from ollm_lsp.core.foreign_json import JsonError, count_in, decode, list_in, object_in, text_in
+from ollm_lsp.core.foreign_json import count_in, list_in, object_in, text_in
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
-from ollm_lsp.providers.wire.faults import incomplete, malformed, reported
+from ollm_lsp.providers.wire.faults import incomplete, object_of, reported
 from ollm_lsp.providers.wire.growing_calls import GrowingCalls
 
 if TYPE_CHECKING:
@@ -138,13 +138,7 @@ class Decoder:
             if self._reason is None and self._spoke:
                 self._reason = FinishReason.STOP
             return self.close()
-        try:
-            chunk = decode(data)
-        except JsonError as error:
-            raise malformed(data, str(error)) from None
-        if not isinstance(chunk, dict):
-            raise malformed(data)
-        chunk = object_in(chunk)
+        chunk = object_of(data)
         if error := chunk.get("error") or (chunk if "error" in (frame.event, chunk.get("object")) else None):
             raise reported(error)
         events: list[ProviderEvent] = []
