@@ -8,12 +8,16 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
     from contextlib import AbstractContextManager
 
+    from ollm_lsp.core.applied import Applied
+    from ollm_lsp.core.change import Proposal
     from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent, ReasoningDelta, TextDelta, UsageChanged
     from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.grant import Grant
     from ollm_lsp.core.messages import Message
     from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
+    from ollm_lsp.core.permission import PermissionRequest, Verdict
     from ollm_lsp.core.record import ConversationRecord, Opening, Summary
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.snapshot import Snapshot
@@ -114,6 +118,36 @@ class Fits(Protocol):
 
     def __call__(self, schema: JsonObject, arguments: JsonObject, /) -> str | None:
         """Why the arguments do not fit, in words for the model; nothing when they do."""
+        ...
+
+
+class Permits(Protocol):
+    """Somebody who says whether a tool may do something."""
+
+    async def permit(self, request: PermissionRequest, run: ToolRun) -> Verdict:
+        """Ask. No answer is a no."""
+        ...
+
+
+class Proposes(Protocol):
+    """The only way to change a file: the user sees a proposal, and the editor makes its changes."""
+
+    async def propose(self, proposal: Proposal, run: ToolRun) -> Applied:
+        """Ask, and do what was shown or nothing. No answer is a no."""
+        ...
+
+
+class GrantStore(Protocol):
+    """Where standing answers are kept. Every failure is a `StoreFailed`."""
+
+    async def answer(self, grant: Grant) -> bool | None:
+        """What the user once said about exactly this; nothing when they were never asked."""
+        ...
+
+    async def keep(self, grant: Grant, *, allows: bool) -> None: ...
+
+    async def forget(self) -> int:
+        """Forget all answers; the result is how many there were."""
         ...
 
 
