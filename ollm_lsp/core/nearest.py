@@ -25,7 +25,7 @@ def nearest(text: str, wanted: str) -> list[tuple[int, str]] | None:
     best, likeness = -1, LEAST
     target = _squeezed(quoted)
     for place in _candidates(lines, quoted, count):
-        found = _likeness(target, _squeezed(lines[place : place + count]))
+        found = likeness_of(target, _squeezed(lines[place : place + count]))
         if found > likeness:
             best, likeness = place, found
     if best < 0:
@@ -55,7 +55,8 @@ def _squeezed(lines: list[str]) -> str:
     return "\n".join(" ".join(line.split()) for line in lines)[:_LONGEST]
 
 
-def _likeness(one: str, other: str) -> float:
+def likeness_of(one: str, other: str) -> float:
+    """How much two texts are alike, from 0 to 1; 0 where it is certainly too little to matter."""
     matcher = SequenceMatcher(None, one, other)
     if matcher.real_quick_ratio() <= LEAST or matcher.quick_ratio() <= LEAST:
         return 0.0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from pydantic.alias_generators import to_camel
 
+from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.options import Options, is_anywhere
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ollm_lsp.settings.layers import Layer
-    from ollm_lsp.settings.options import ChatOptions, ContextOptions
-    from ollm_lsp.settings.resolved import ChatSettings, ContextSettings, ProviderSettings, Settings
+    from ollm_lsp.settings.options import ChatOptions, ContextOptions, ToolsOptions
+    from ollm_lsp.settings.resolved import ChatSettings, ContextSettings, ProviderSettings, Settings, ToolsSettings
 
 
 def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings, list[Problem]]:
@@ -55,6 +56,7 @@ def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings
         model=step.model(settings, options.model),
         chat=step.chat(settings.chat, options.chat),
         context=step.context(settings.context, options.context),
+        tools=step.tools(settings.tools, options.tools),
     ), problems
 
 
@@ -129,6 +131,19 @@ class _Step:
             else:
                 lowered[name] = wanted
         return lowered
+
+    def tools(self, settings: ToolsSettings, options: ToolsOptions) -> ToolsSettings:
+        added = [(pattern, Decision(text)) for pattern, text in options.permissions.items()]
+        for pattern, decision in added:
+            if decision is Decision.ALLOW and (pattern, decision) not in settings.permissions:
+                self._refuse(dotted(("tools", "permissions", pattern)), "Nothing can be allowed here.")
+        stricter = [(pattern, decision) for pattern, decision in added if decision is not Decision.ALLOW]
+        return replace(
+            settings,
+            restrictions=tuple(dict.fromkeys((*settings.restrictions, *stricter))),
+            disabled=tuple(dict.fromkeys((*settings.disabled, *options.disabled))),
+            **self._switched("tools", settings, options, "run_command"),
+        )
 
 
 def _given(options: Section, names: tuple[str, ...]) -> list[str]:

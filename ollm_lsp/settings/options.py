@@ -1,19 +1,23 @@
 """Options as people write them, in a file or in an editor's settings."""
 
+import re
 from collections.abc import Sequence
 from fnmatch import translate
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.patterns import is_path_pattern
 from ollm_lsp.settings.provider_options import KINDS, ProviderOptions, Seconds, Timeouts
-from ollm_lsp.settings.resolved import ChatSettings, ContextSettings
+from ollm_lsp.settings.resolved import ChatSettings, ContextSettings, ToolsSettings
 from ollm_lsp.settings.section import ANYWHERE, Section, keys, refusal, subsection
 
 _CHAT: Final = ChatSettings()
 _CONTEXT: Final = ContextSettings()
+_TOOLS: Final = ToolsSettings()
+_TOOL_NAME: Final = re.compile(r"[a-z0-9_*?]+")
 
 
 def _check_model(text: str) -> str:
@@ -32,9 +36,24 @@ def _check_pattern(text: str) -> str:
     return text
 
 
+def _check_permission(text: str) -> str:
+    # A rule that can never apply protects nothing, although its author thinks so.
+    if not is_path_pattern(text) and not _TOOL_NAME.fullmatch(text):
+        raise refusal("This is neither a tool nor a file.", "Write a tool like read_* or a file like **/Makefile.")
+    return _check_pattern(text)
+
+
+def _check_tool(text: str) -> str:
+    if not _TOOL_NAME.fullmatch(text):
+        raise refusal("This is not the name of a tool.", "Write it like edit_file or read_*.")
+    return text
+
+
 ModelName: TypeAlias = Annotated[str, Field(max_length=300), AfterValidator(_check_model)]
 ProviderName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 Pattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_check_pattern)]
+PermissionPattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_check_permission)]
+ToolPattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_tool)]
 
 
 class ChatOptions(Section):
@@ -78,6 +97,22 @@ class ContextOptions(Section):
     switch it off."""
 
 
+class ToolsOptions(Section):
+    """Which tools the model has, and what they may do without asking. See [permissions.md](permissions.md)."""
+
+    permissions: dict[PermissionPattern, Literal["allow", "ask", "deny"]] = Field(
+        default_factory=dict, max_length=500, json_schema_extra=ANYWHERE
+    )
+    """`allow`, `ask` or `deny` by tool (`read_*`) or by file (a pattern with a slash or a dot, like `**/.env*`). The
+    editor and the workspace can only add `ask` and `deny`."""
+    disabled: list[ToolPattern] = Field(
+        default_factory=list, max_length=500, json_schema_extra={**ANYWHERE, "default": []}
+    )
+    """Tools that the model does not have, like `delete_file`. Those of the editor and the workspace are added."""
+    run_command: bool = Field(default=_TOOLS.run_command, json_schema_extra=ANYWHERE)
+    """Let the model ask for commands to be run. The editor and the workspace can only switch it off."""
+
+
 class Options(Section):
     """Settings of ollm-lsp."""
 
@@ -94,6 +129,8 @@ class Options(Section):
     """How a chat runs."""
     context: ContextOptions = Field(default_factory=ContextOptions)
     """What of the editor goes into a request."""
+    tools: ToolsOptions = Field(default_factory=ToolsOptions)
+    """Which tools the model has, and what they may do without asking."""
 
 
 def section_at(path: Sequence[object]) -> type[Section] | None:

@@ -9,7 +9,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from ollm_lsp.settings.options import ChatOptions, ContextOptions, Options, is_anywhere
+from ollm_lsp.settings.options import ChatOptions, ContextOptions, Options, ToolsOptions, is_anywhere
 from ollm_lsp.settings.provider_options import KINDS, Timeouts
 from ollm_lsp.settings.schema import schema
 from ollm_lsp.settings.section import keys, subsection
@@ -43,6 +43,8 @@ chat:
 context:
   maxTokens: 16000
   exclude: ["**/.env*", "**/*.pem"]
+tools:
+  permissions: { "*": ask, "read_*": allow, "docs/**": allow, "**/secrets/**": deny }
 """
 
 _INTRODUCTION: Final = f"""\
@@ -63,9 +65,9 @@ Two more places can **narrow** what your own file says, in this order, so that t
 2. `.ollm/config.yaml` in a folder of the workspace. Of several folders the first one decides.
 
 They count only for the keys marked *anywhere* below, and only toward less: a model that runs on this machine, fewer
-buffers, fewer tokens, fewer turns, no tools, more excluded files. Somebody else may have written them, so they never
-say where a provider is, which key it gets or how long it may take. An editor does not tell whether you or the folder
-made a setting, therefore the editor's settings are treated like the folder's.
+buffers, fewer tokens, fewer turns, fewer tools, more questions, more excluded files. Somebody else may have written
+them, so they never say where a provider is, which key it gets or how long it may take. An editor does not tell whether
+you or the folder made a setting, therefore the editor's settings are treated like the folder's.
 
 A setting that is wrong is left out, everything else goes on, and the editor shows what to mend. Inside a provider one
 wrong key leaves out that provider. A null is the same as leaving the key out. YAML aliases, tags and a key that
@@ -93,7 +95,7 @@ def reference() -> str:
     """The whole page."""
     sections: dict[str, type[Section]] = {"All sections": Options, "`timeouts`": Timeouts}
     sections |= {f"`providers.<name>` with `type: {kind}`": section for kind, section in KINDS.items()}
-    sections |= {"`chat`": ChatOptions, "`context`": ContextOptions}
+    sections |= {"`chat`": ChatOptions, "`context`": ContextOptions, "`tools`": ToolsOptions}
     generated = schema()
     return _INTRODUCTION + "".join(_section(title, section, generated) for title, section in sections.items())
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, assert_never
 
+from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.defaults import default_model, default_providers
 from ollm_lsp.settings.headers import HeaderValue
@@ -29,6 +30,7 @@ from ollm_lsp.settings.resolved import (
     OpenAISettings,
     Settings,
     TimeLimits,
+    ToolsSettings,
 )
 from ollm_lsp.settings.secrets import Secret
 from ollm_lsp.settings.validation import plain, validate
@@ -37,7 +39,7 @@ from ollm_lsp.settings.wording import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ollm_lsp.settings.options import ChatOptions, Options
+    from ollm_lsp.settings.options import ChatOptions, Options, ToolsOptions
     from ollm_lsp.settings.provider_options import HttpOptions, ProviderOptions, Timeouts
     from ollm_lsp.settings.resolved import ProviderSettings
 
@@ -79,6 +81,7 @@ def _of_user(layer: Layer, *, embedded_available: bool) -> tuple[Settings, list[
         providers=MappingProxyType(providers),
         chat=_chat(options.chat),
         context=_context(options, problems),
+        tools=_tools(options.tools, problems),
     ), problems
 
 
@@ -93,6 +96,17 @@ def _context(options: Options, problems: list[Problem]) -> ContextSettings:
     exclude = tuple(dict.fromkeys((*options.context.exclude, *added)))
     given: dict[str, Any] = {**options.context.model_dump(), "exclude": exclude}
     return ContextSettings(**given)
+
+
+def _tools(options: ToolsOptions, problems: list[Problem]) -> ToolsSettings:
+    """When a rule was lost to a problem, nobody knows what it forbade: then everything asks."""
+    lost = any(problem.key == "tools" or problem.key.startswith("tools.permissions") for problem in problems)
+    return ToolsSettings(
+        permissions=tuple((pattern, Decision(text)) for pattern, text in options.permissions.items()),
+        restrictions=(("*", Decision.ASK),) if lost else (),
+        disabled=tuple(options.disabled),
+        run_command=options.run_command,
+    )
 
 
 def _provider(name: str, options: ProviderOptions, common: Timeouts) -> ProviderSettings:

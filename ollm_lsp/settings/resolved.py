@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ollm_lsp.core.decision import Decision
     from ollm_lsp.core.model import ModelId
     from ollm_lsp.settings.secrets import Secret
 
@@ -109,6 +110,18 @@ class ContextSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolsSettings:
+    """Which tools there are, and what they may do without a question."""
+
+    permissions: tuple[tuple[str, Decision], ...] = ()
+    """The rules of the user, by pattern."""
+    restrictions: tuple[tuple[str, Decision], ...] = ()
+    """Rules of others, each of which can only make something stricter."""
+    disabled: tuple[str, ...] = ()
+    run_command: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything together. `model` is always set; its provider may be one that is not configured."""
 
@@ -116,3 +129,4 @@ class Settings:
     providers: Mapping[str, ProviderSettings]
     chat: ChatSettings = field(default_factory=ChatSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
+    tools: ToolsSettings = field(default_factory=ToolsSettings)

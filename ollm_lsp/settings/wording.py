@@ -44,6 +44,7 @@ _BOUNDS: Final = {
     "greater_than_equal": ("The number must be at least {ge}.", "Write a larger one."),
     "less_than_equal": ("The number must be at most {le}.", "Write a smaller one."),
     "string_too_long": ("The text may have at most {max_length} characters.", "Shorten it."),
+    "literal_error": ("This is not one of the values that can be here.", "Write one of these: {expected}."),
     "too_long": ("The list may have at most {max_length} entries.", "Shorten it."),
 }
 
@@ -59,7 +60,7 @@ def explain(details: ErrorDetails) -> tuple[str, str]:
         return context["message"], context["remedy"]
     if kind in _BOUNDS:
         message, remedy = _BOUNDS[kind]
-        return message.format(**context), remedy
+        return message.format(**context), remedy.format(**context)
     return _SIMPLE.get(kind, ("This is not a valid value.", "See docs/settings.md."))
 
 

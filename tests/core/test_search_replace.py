@@ -150,13 +150,13 @@ def test_the_nearest_lines_are_lines_of_the_text(text: str, wanted: str) -> None
 
 def test_looking_for_the_nearest_text_compares_only_a_few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[int] = []
-    likeness = nearest_module._likeness
+    likeness = nearest_module.likeness_of
 
     def counted(one: str, other: str) -> float:
         compared.append(len(one) + len(other))
         return likeness(one, other)
 
-    monkeypatch.setattr(nearest_module, "_likeness", counted)
+    monkeypatch.setattr(nearest_module, "likeness_of", counted)
     nearest("spam eggs ham\n" * 50_000, "spam eggs spam\n" * 5_000)
     assert len(compared) <= 20
     assert max(compared) <= 8_000

@@ -13,8 +13,7 @@ from ollm_lsp.core.hidden import hidden
 from ollm_lsp.core.visible import unescape, visible, visible_name
 from tests.core.values import patient
 
-TRICKY = "a\u202e\u2066\u200b\u200d\ufeff\u00a0\u3000\u00ad\u2028\r\n\t\x1b\x00\x85\u27e8\u27e9U+0123456789ABCDEF"
-TRICKY += " \u0430\ufe0f\ud800"
+TRICKY = "a\u202e\u2066\u200b\u200d\ufeff\u00a0\u3000\u00ad\u2028\r\n\t\x1b\x00\x85\u27e8\u27e9U+0129AF \u0430\ufe0f"
 any_text = st.text(st.characters() | st.sampled_from(TRICKY), max_size=20)
 
 HONEST = [
@@ -69,7 +68,8 @@ def test_every_character_that_may_be_ignored_when_it_is_drawn_is_spelt_out() -> 
         chr(point)
         for start, end in [(0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5),
             (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-            (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
+            (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0),
+            (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
         for point in range(start, end + 1)
     ]  # fmt: skip
     assert [letter for letter in ignorable if visible(letter) == letter] == []

@@ -16,6 +16,7 @@ KEYS = [
     "modelPath", "contextWindow", "threads", "idleTimeout", "think", "maxRetries", "maxTokens", "headers", "extra",
     "connect", "firstToken", "idle", "total", "systemPrompt", "openBuffers", "exclude", "ollama", "openai", "embedded",
     "keepConversations", "maxTurns", "toolTimeout", "tools", "autoCompact", "compactTimeout", "agentsFile",
+    "keepConversations", "tools", "permissions", "disabled", "runCommand", "read_*", "**/.env*",
     "vllm", "a:b", "base_url", "kraken", "X-Team", "Authorization", "top_k", "stream", "",
 ]  # fmt: skip
 VALUES: list[Any] = [
@@ -83,6 +84,26 @@ _sections: dict[str, Anything] = {
                 "openBuffers": st.one_of(st.booleans(), scalars),
                 "maxTokens": st.one_of(st.integers(1, 10_000), scalars),
                 "exclude": st.one_of(st.lists(st.sampled_from(["*.a", "*.b"])), st.lists(scalars), scalars),
+            },
+        ),
+        anything,
+    ),
+    "tools": st.one_of(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "permissions": st.one_of(
+                    st.dictionaries(
+                        st.one_of(
+                            st.sampled_from(["*", "read_*", "edit_file", "**/.env*", "src/**", "Makefile"]), names
+                        ),
+                        st.one_of(st.sampled_from(["allow", "ask", "deny"]), scalars),
+                        max_size=5,
+                    ),
+                    scalars,
+                ),
+                "disabled": st.one_of(st.lists(st.sampled_from(["edit_file", "*"])), st.lists(scalars), scalars),
+                "runCommand": st.one_of(st.booleans(), scalars),
             },
         ),
         anything,

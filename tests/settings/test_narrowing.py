@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 
+from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.layers import EDITOR, Layer, Resolution
 from ollm_lsp.settings.narrowing import is_local
 from ollm_lsp.settings.options import Options, is_anywhere
 from ollm_lsp.settings.resolve import resolve
+from ollm_lsp.settings.resolved import ToolsSettings
 from ollm_lsp.settings.section import Section, keys, subsection
 from tests.settings.raw import patient, raw
 
@@ -65,6 +67,11 @@ def test_no_layer_widens_what_the_user_allowed(user: object, editor: object, wor
         assert settings.chat.auto_compact <= allowed.chat.auto_compact
         assert settings.chat.compact_timeout <= allowed.chat.compact_timeout
         assert settings.context.agents_file <= allowed.context.agents_file
+        assert settings.tools.permissions == allowed.tools.permissions
+        assert set(settings.tools.restrictions) >= set(allowed.tools.restrictions)
+        assert all(decision != "allow" for _, decision in settings.tools.restrictions)
+        assert set(settings.tools.disabled) >= set(allowed.tools.disabled)
+        assert settings.tools.run_command <= allowed.tools.run_command
         if allowed.context.max_tokens is not None:
             assert settings.context.max_tokens is not None
             assert settings.context.max_tokens <= allowed.context.max_tokens
@@ -195,6 +202,35 @@ def test_a_chat_cannot_be_given_more() -> None:
     assert narrowed({"chat": {"maxTurns": 11}}).settings.chat.max_turns == 10
 
 
+def test_tools_can_be_restricted() -> None:
+    user = OWN | {"tools": {"permissions": {"*": "allow"}, "disabled": ["delete_file"], "runCommand": True}}
+    editor = {"tools": {"permissions": {"edit_*": "ask"}, "runCommand": False}}
+    workspace = {"tools": {"permissions": {"src/**": "deny", "edit_*": "ask"}, "disabled": ["rename_file"]}}
+    resolution = narrowed(editor, workspace, user=user)
+    assert resolution.problems == ()
+    assert resolution.settings.tools == ToolsSettings(
+        permissions=(("*", Decision.ALLOW),),
+        restrictions=(("edit_*", Decision.ASK), ("src/**", Decision.DENY)),
+        disabled=("delete_file", "rename_file"),
+        run_command=False,
+    )
+    assert narrowed({"tools": {"disabled": ["x"]}}, user=user).settings.tools.run_command is True
+
+
+def test_tools_cannot_be_given_more() -> None:
+    layer: dict[str, Any] = {
+        "tools": {"permissions": {"*": "allow", "src/**": "allow"}, "disabled": [], "runCommand": True}
+    }
+    resolution = narrowed(layer)
+    assert resolution.settings == own()
+    assert [problem.key for problem in resolution.problems] == [
+        "tools.permissions.*",
+        "tools.permissions.src/**",
+        "tools.runCommand",
+    ]
+    assert narrowed(layer, user=OWN | layer).problems == ()
+
+
 def test_the_later_layer_decides_and_cannot_undo_what_the_earlier_one_narrowed() -> None:
     editor = {"model": "local:a", "chat": {"systemPrompt": "editor"}, "context": {"openBuffers": False, "maxTokens": 5}}
     workspace = {
@@ -233,6 +269,9 @@ def test_the_options_that_count_anywhere_are_exactly_those_that_narrowing_knows(
         "context.openBuffers",
         "context.maxTokens",
         "context.exclude",
+        "tools.permissions",
+        "tools.disabled",
+        "tools.runCommand",
     }
 
 

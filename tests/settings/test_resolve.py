@@ -190,7 +190,7 @@ def test_a_null_is_the_same_as_leaving_the_key_out() -> None:
         ({"model": 3}, "model", "text is expected"),
         ({"model": "gpt"}, "model", "provider:name"),
         ({"modle": "ollama:x"}, "modle", "Did you mean model?"),
-        ({"zzz": 1}, "zzz", "Known here: chat, context, model, providers, timeouts."),
+        ({"zzz": 1}, "zzz", "Known here: chat, context, model, providers, timeouts, tools."),
         ({"chat": {"system_prompt": "x"}}, "chat.system_prompt", "Did you mean systemPrompt?"),
         ({"chat": []}, "chat", "mapping"),
         ({"timeouts": {"connect": "yes"}}, "timeouts.connect", "number is expected"),
@@ -457,3 +457,30 @@ def test_a_mapping_that_holds_itself_is_no_trap() -> None:
     endless: dict[str, object] = {}
     endless |= {"providers": endless, "chat": endless, "x": [endless]}
     assert resolved(endless).problems
+
+
+@pytest.mark.parametrize(
+    ("tools", "key", "words"),
+    [
+        ({"permissions": {"Makefile": "deny"}}, "tools.permissions.Makefile", "**/Makefile"),
+        ({"permissions": {"read_file": "maybe"}}, "tools.permissions.read_file", "allow"),
+        ({"permissions": "deny"}, "tools.permissions", "mapping"),
+        ({"permissions": {"[z-a].py": "deny"}}, "tools.permissions.[z-a].py", "not a pattern"),
+        ([], "tools", "mapping"),
+    ],
+)
+def test_a_permission_that_was_lost_lets_nothing_through_without_a_question(
+    tools: object, key: str, words: str
+) -> None:
+    resolution = resolved({"tools": tools})
+    problem = only_problem(resolution)
+    assert problem.key == key
+    assert words in f"{problem.message} {problem.remedy}"
+    assert resolution.settings.tools.restrictions == (("*", "ask"),)
+
+
+def test_tools_that_cannot_be_are_named() -> None:
+    assert only_problem(resolved({"tools": {"disabled": ["delete-file"]}})).key == "tools.disabled[0]"
+    settings = resolved({"tools": {"permissions": {"*": "ask", "**/.env*": "deny"}}}).settings.tools
+    assert settings.permissions == (("*", "ask"), ("**/.env*", "deny"))
+    assert (settings.restrictions, settings.disabled, settings.run_command) == ((), (), False)

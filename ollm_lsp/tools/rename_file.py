@@ -1,0 +1,77 @@
+"""rename_file: a file or a folder moves to where nothing is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ollm_lsp.core.change import RenameFile as Move
+from ollm_lsp.core.errors import PermissionDenied
+from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
+from ollm_lsp.core.visible import visible_name
+from ollm_lsp.tools.parameters import PATH, parameters, text
+from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.protected import is_history
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.ports import ToolRun
+    from ollm_lsp.tools.proposing import Proposing
+    from ollm_lsp.tools.view import Place
+
+_NEW_PATH: dict[str, Any] = {"type": "string", "minLength": 1, "description": "Its new path. Nothing may be there yet."}
+
+
+class RenameFile:
+    """Another name or another folder for one file or folder."""
+
+    spec = ToolSpec(
+        "rename_file",
+        "Move or rename a file or folder. Its new folder must exist, its new path must not. The user decides about it.",
+        parameters({"path": PATH, "new_path": _NEW_PATH}, required=["path", "new_path"]),
+    )
+    kind = ToolKind.MOVE
+
+    def __init__(self, proposing: Proposing) -> None:
+        self._proposing = proposing
+
+    def title(self, arguments: JsonObject) -> str:
+        return f"Move {visible_name(text(arguments, 'path'))} to {visible_name(text(arguments, 'new_path'))}"
+
+    def locations(self, arguments: JsonObject) -> Sequence[Location]:
+        place = self._proposing.view.place
+        return [Location(place(text(arguments, "path")).uri), Location(place(text(arguments, "new_path")).uri)]
+
+    async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome:
+        view = self._proposing.view
+        old, new = view.place(text(arguments, "path")), view.place(text(arguments, "new_path"))
+        if is_history(old.shown) or is_history(new.shown):
+            raise PermissionDenied(
+                "The data of version control is never moved.", remedy="The user can do it themselves."
+            )
+        if reason := await self._obstacle(old, new):
+            return failure(f"{reason} Nothing was moved.")
+        kind = await view.kind(old)
+        change = Move(old.uri, new.uri)
+        title = f"Move {old.shown} to {new.shown}"
+        if outcome := await self._proposing.propose(self.spec.name, title, change, run):
+            return outcome
+        if await view.kind(old) is not None or await view.kind(new) != kind:
+            return failure(
+                f"The editor said that it moved {old.shown}, but {new.shown} is not what it was. Look there."
+            )
+        self._proposing.log.move(old.uri, new.uri)
+        return ToolOutcome(f"{old.shown} is now {new.shown}.")
+
+    async def _obstacle(self, old: Place, new: Place) -> str | None:
+        view = self._proposing.view
+        if await view.kind(old) not in ("file", "directory"):
+            return f"{old.shown} is not a file or folder."
+        if new.path == old.path or old.path in new.path.parents:
+            return f"{old.shown} cannot be moved to {new.shown}, which is the same or inside it."
+        if await view.kind(new) is not None:
+            return f"{new.shown} is there already."
+        if await view.kind(view.place(str(new.path.parent))) != "directory":
+            return f"The folder of {new.shown} is not there."
+        return None
