@@ -17,6 +17,7 @@
     ├── ConversationNotFound     conversation_not_found  no such conversation, or no such response in it
     ├── Busy                     busy                    the conversation is already answering
     ├── OutsideWorkspace         path_outside_workspace  a path that leads out of the workspace, or might
+    ├── UnreadableFile           unreadable_file         nothing is there, or nothing that can be read as asked
     ├── StaleDocument            stale_document          the text has changed since it was read
     ├── PermissionDenied         permission_denied       the user, or a rule of theirs, said no
     ├── StoreFailed              store                   the state directory cannot be used
@@ -162,6 +163,12 @@ class OutsideWorkspace(OllmError):
     """A path leads out of the workspace, or cannot be shown to stay in it."""
 
     code = "path_outside_workspace"
+
+
+class UnreadableFile(OllmError):
+    """There is no such file or folder, or it holds nothing that can be read as asked."""
+
+    code = "unreadable_file"
 
 
 class StaleDocument(OllmError):

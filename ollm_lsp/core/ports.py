@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.change import Proposal
     from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.conversation import Response
+    from ollm_lsp.core.diagnostic import Diagnostic
     from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent, ReasoningDelta, TextDelta, UsageChanged
     from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.grant import Grant
@@ -158,6 +159,14 @@ class Buffers(Protocol):
 
     def all(self) -> Sequence[Snapshot]:
         """All of them, the one used last first."""
+        ...
+
+
+class Diagnostics(Protocol):
+    """What language servers have found in the documents."""
+
+    async def of(self, uri: str | None) -> Sequence[Diagnostic]:
+        """The diagnostics of one document, or of all that are known."""
         ...
 
 

@@ -1,0 +1,122 @@
+"""Child processes of tools: without a shell, in a process group of their own, and ended with all that they started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import sys
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ollm_lsp.core.errors import UnreadableFile
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+
+GRACE = 2.0
+"""Seconds between asking a process to end and making it."""
+MARK = "OLLM_TOOL_RUN"
+"""A variable that every descendant inherits, so that those which left the process group are found as well."""
+
+
+@asynccontextmanager
+async def started(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], feed: bytes | None = None, joined: bool = False
+) -> AsyncGenerator[Process]:
+    """A running child. When the block is left, it and everything that it started is ended.
+
+    `feed` is what it reads; without it there is nothing to read. With `joined`, errors come in the same stream.
+    """
+    mark = secrets.token_hex(16)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=cwd,
+            env={**env, MARK: mark},
+            stdin=asyncio.subprocess.DEVNULL if feed is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT if joined else asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(f"The program {argv[0]} cannot be started: {error}.", remedy="Choose another.") from None
+    feeding = asyncio.create_task(_feed(process, feed)) if feed is not None else None
+    try:
+        yield process
+    finally:
+        if feeding:
+            feeding.cancel()
+            await asyncio.gather(feeding, return_exceptions=True)
+        await _end(process, mark)
+
+
+async def _feed(process: Process, feed: bytes) -> None:
+    if process.stdin is None:
+        raise AssertionError("this pipe was asked for")
+    with suppress(ConnectionError):
+        process.stdin.write(feed)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def exited(process: Process) -> int:
+    """The status of a child that has ended. `Process.wait` would also wait for whoever still holds its pipes."""
+    while process.returncode is None:
+        await asyncio.sleep(0.02)
+    return process.returncode
+
+
+async def _end(process: Process, mark: str) -> None:
+    """End the tree: politely, then not. Those that began anew in a session of their own are found by their mark."""
+    if process.returncode is None or _is_left(process.pid, mark):
+        _signal(process.pid, mark, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await exited(process)
+                while _is_left(process.pid, mark):
+                    await asyncio.sleep(0.05)
+        _signal(process.pid, mark, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        if process.returncode is None:
+            process.kill()
+    await exited(process)
+    # Somebody who escaped may hold the other ends of the pipes for ever.
+    cast("Any", process)._transport.close()  # noqa: SLF001 (there is no other way to close them)
+
+
+def _is_left(group: int, mark: str) -> bool:
+    if sys.platform == "win32":
+        return False
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return bool(list(_marked(mark)))
+    except PermissionError:
+        return True
+    return True
+
+
+def _signal(group: int, mark: str, number: signal.Signals) -> None:
+    if sys.platform == "win32":
+        return  # `_gone` ends the process itself
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+    for pid in _marked(mark):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _marked(mark: str) -> Iterable[int]:
+    """The processes with that mark, where the system tells the environment of a process."""
+    wanted = f"{MARK}={mark}".encode()
+    with suppress(OSError):
+        for entry in os.scandir("/proc"):
+            if not entry.name.isdigit():
+                continue
+            with suppress(OSError):
+                if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
+                    yield int(entry.name)

@@ -1,0 +1,107 @@
+"""read_file: the text of a file, whole or some lines of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ollm_lsp.core.errors import UnreadableFile
+from ollm_lsp.core.foreign_json import count_in, text_in
+from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
+from ollm_lsp.tools import image
+from ollm_lsp.tools.file_text import lines_of
+from ollm_lsp.tools.spelling import visible
+from ollm_lsp.tools.words import titled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.ports import ToolRun
+    from ollm_lsp.core.snapshot import Snapshot
+    from ollm_lsp.tools.roots import Place
+    from ollm_lsp.tools.workspace import Workspace
+
+MAX_LINES = 2_000
+MAX_CHARS = 60_000
+LONGEST_LINE = 4_000
+TAG = 12
+"""Digits of a digest that are enough to tell one text from another."""
+
+
+class ReadFile:
+    """Reads. The text is given as it is, without line numbers, so that it can be quoted in an edit."""
+
+    kind = ToolKind.READ
+    spec = ToolSpec(
+        "read_file",
+        "Read a text file of the workspace, or an open buffer with its unsaved text. The first line of the result tells"
+        " the lines and the tag of the text; the text itself follows.",
+        {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "such as src/main.py"},
+                "from_line": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "first line, from 1"},
+                "to_line": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "last line"},
+            },
+            "required": ["path"],
+            "additionalProperties": False,
+        },
+    )
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def title(self, arguments: JsonObject) -> str:
+        return f"Read {titled(text_in(arguments.get('path')))}"
+
+    def locations(self, arguments: JsonObject) -> Sequence[Location]:
+        line = count_in(arguments.get("from_line"))
+        return [Location(self._workspace.place(text_in(arguments.get("path"))).uri, line - 1 if line else None)]
+
+    async def run(self, arguments: JsonObject, run: ToolRun) -> str:  # noqa: ARG002 (part of the contract)
+        written = text_in(arguments.get("path"))
+        first, last = count_in(arguments.get("from_line")) or 1, count_in(arguments.get("to_line")) or None
+        if last is not None and last < first:
+            raise UnreadableFile(f"to_line {last} is before from_line {first}.", remedy="Give them in order.")
+        if snapshot := self._workspace.elsewhere(written):
+            return shown_lines(visible(snapshot.uri), snapshot, first, last)
+        place = self._workspace.place(written)
+        try:
+            snapshot = await self._workspace.read(place)
+        except UnreadableFile:
+            if picture := await self._picture(place):
+                return f"{place.shown} is a {picture}. Its content cannot be shown as text."
+            raise
+        return shown_lines(place.shown, snapshot, first, last)
+
+    async def _picture(self, place: Place) -> str | None:
+        try:
+            return image.described(await self._workspace.read_bytes(place, image.HEAD))
+        except UnreadableFile:
+            return None
+
+
+def shown_lines(name: str, snapshot: Snapshot, first: int, last: int | None) -> str:
+    """Some lines of a text under a line that says what they are; what is left out is said at the end."""
+    lines = lines_of(snapshot.text)
+    tag = snapshot.digest[:TAG]
+    if not lines:
+        return f"{name} is empty, tag {tag}"
+    if first > len(lines):
+        raise UnreadableFile(f"'{name}' has only {len(lines):,} lines.", remedy="Read it from an earlier line.")
+    wanted = lines[first - 1 : last]
+    taken: list[str] = []
+    left = MAX_CHARS
+    for line in wanted[:MAX_LINES]:
+        shown = (
+            line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}[… {len(line):,} characters in this line]\n"
+        )
+        left -= len(shown)
+        if left < 0 and taken:
+            break
+        taken.append(shown)
+    end = first + len(taken) - 1
+    head = f"{name}, lines {first} to {end} of {len(lines)}, tag {tag}\n"
+    rest = "" if len(taken) == len(wanted) else f"[Cut here. Go on with from_line {end + 1}.]"
+    text = "".join(taken)
+    return head + text + (f"{'' if text.endswith(chr(10)) else chr(10)}{rest}" if rest else "")
