@@ -86,7 +86,7 @@ class FindFiles:
 def folders_of(workspace: Workspace, written: str) -> Sequence[Place]:
     """Where to look: in the named place, or in all folders of the workspace."""
     roots = workspace.roots.places
-    return roots if written.strip() in ("", ".") and roots else [workspace.place(written or ".")]
+    return roots if written.strip() in ("", ".") and roots else [workspace.place(written)]
 
 
 def _find(pattern: FilePattern, folders: Sequence[Place], watch: Watch) -> _Found:

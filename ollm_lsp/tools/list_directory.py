@@ -98,4 +98,5 @@ def _order(entry: Entry) -> tuple[bool, str]:
 
 
 def _path(arguments: JsonObject) -> str:
-    return text_in(arguments.get("path")).strip() or "."
+    written = text_in(arguments.get("path"))
+    return written if written.strip() else "."

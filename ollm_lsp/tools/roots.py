@@ -39,7 +39,9 @@ class Place:
     @property
     def written(self) -> str:
         """What leads here when it is given to `Roots.place`."""
-        return "/".join((self.label, *self.names) if self.label else self.names) or "."
+        names = (self.label, *self.names) if self.label else self.names
+        looks_like_something_else = bool(names) and (":" in names[0] or not names[0].strip())
+        return "/".join((".", *names) if looks_like_something_else else names) or "."
 
     @property
     def shown(self) -> str:

@@ -89,9 +89,8 @@ class RunCommand:
         return await self._outcome(argv, folder)
 
     def _folder(self, arguments: JsonObject) -> Place:
-        written = text_in(arguments.get("path")).strip()
-        roots = self._workspace.roots.places
-        return roots[0] if written in ("", ".") and roots else self._workspace.place(written or ".")
+        written, roots = text_in(arguments.get("path")), self._workspace.roots.places
+        return roots[0] if written.strip() in ("", ".") and roots else self._workspace.place(written)
 
     def _request(self, argv: Sequence[str], folder: Place) -> PermissionRequest:
         """Everything that will happen, from the very values that will be used."""
