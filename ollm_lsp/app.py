@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from ollm_lsp.core.ports import Fits, Provider, ResponseStore
+    from ollm_lsp.core.ports import Fits, ProposalStore, Provider, ResponseStore
     from ollm_lsp.providers.registry import Registry
     from ollm_lsp.settings.layers import Resolution
     from ollm_lsp.settings.source import SettingsSource
+    from ollm_lsp.store.before_images import BeforeImages
+    from ollm_lsp.store.grants import SqliteGrants
+    from ollm_lsp.tools.toolset import Toolset
 
 # Imports inside functions keep start-up fast: what `initialize` does not need is loaded when it is first used.
 # ruff: noqa: PLC0415
@@ -99,6 +102,37 @@ class App:
 
         return MemoryStore(time)
 
+    async def toolset(self) -> Toolset:
+        if "_toolset" not in self.__dict__:
+            await asyncio.to_thread(importlib.import_module, "ollm_lsp.tools.toolset")
+        return self._toolset
+
+    @cached_property
+    def _toolset(self) -> Toolset:
+        from ollm_lsp.tools.toolset import Toolset
+
+        return Toolset(self._grants, self._proposals, [self.state, self.source.user_file.parent])
+
+    @cached_property
+    def _grants(self) -> SqliteGrants:
+        from ollm_lsp.store.grants import SqliteGrants
+
+        return SqliteGrants(self.state / "permissions.db")
+
+    @cached_property
+    def _proposals(self) -> BeforeImages:
+        from ollm_lsp.store.before_images import BeforeImages
+
+        return BeforeImages(self.state / "proposals.db")
+
+    async def proposals(self) -> ProposalStore:
+        return self._proposals
+
+    async def keep_text(self, text: str) -> str:
+        from ollm_lsp.store.texts import keep
+
+        return await asyncio.to_thread(keep, self.state, text)
+
     async def fits(self) -> Fits:
         schema = await asyncio.to_thread(importlib.import_module, "ollm_lsp.tools.schema")
         return schema.fits
@@ -106,8 +140,9 @@ class App:
     async def close(self) -> None:
         if "registry" in self.__dict__:
             await self.registry.close()
-        if "_kept" in self.__dict__:
-            await self._kept.close()
+        for name in ("_kept", "_grants", "_proposals"):
+            if name in self.__dict__:
+                await getattr(self, name).close()
 
 
 def serve() -> int:

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ollm_lsp.core.change import Proposal
     from ollm_lsp.core.tool import ToolKind
+
+
+class Option(StrEnum):
+    """The answers that there are."""
+
+    ALLOW_ONCE = "allow_once"
+    ALLOW_SESSION = "allow_session"
+    ALLOW_ALWAYS = "allow_always"
+    REJECT_ONCE = "reject_once"
+    REJECT_ALWAYS = "reject_always"
+
+    @property
+    def allows(self) -> bool:
+        return self in (Option.ALLOW_ONCE, Option.ALLOW_SESSION, Option.ALLOW_ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +42,23 @@ class Verdict:
 
     allowed: bool
     feedback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the user chose, and what they add for the model. Whoever says nothing says no."""
+
+    option: Option = Option.REJECT_ONCE
+    feedback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The reply to a proposal, and what of it the user wants: all of it, or the parts that they accepted.
+
+    With `asks_later` nobody was asked yet: the editor will ask when it is to make the changes.
+    """
+
+    reply: Reply
+    proposal: Proposal
+    asks_later: bool = False

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ollm_lsp.core.applied import Applied
-    from ollm_lsp.core.change import Proposal
+    from ollm_lsp.core.before_image import BeforeImage
+    from ollm_lsp.core.change import Change, Proposal
     from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.diagnostic import Diagnostic
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.grant import Grant
     from ollm_lsp.core.messages import Message
     from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
-    from ollm_lsp.core.permission import PermissionRequest, Verdict
+    from ollm_lsp.core.permission import Offered, PermissionRequest, Reply, Verdict
     from ollm_lsp.core.record import ConversationRecord, Opening, Summary
     from ollm_lsp.core.request import ChatRequest
     from ollm_lsp.core.snapshot import Snapshot
@@ -135,6 +136,45 @@ class Proposes(Protocol):
 
     async def propose(self, proposal: Proposal, run: ToolRun) -> Applied:
         """Ask, and do what was shown or nothing. No answer is a no."""
+        ...
+
+
+class Editor(Protocol):
+    """The user's editor: it asks them, and nothing but it changes their files."""
+
+    async def ask(self, request: PermissionRequest, *, may_stand: bool) -> Reply:
+        """Ask. No answer, an error, or no way to ask is a no."""
+        ...
+
+    async def offer(self, proposal: Proposal, request: PermissionRequest, *, may_stand: bool) -> Offered:
+        """Show a proposal and ask for it."""
+        ...
+
+    async def apply(self, proposal: Proposal, *, asks: bool = False) -> Applied:
+        """Make the changes of a proposal that the user has allowed, if its documents are still what it names.
+
+        With `asks` nobody has allowed it yet, and the editor asks for each change before it makes any.
+        """
+        ...
+
+
+class ProposalStore(Protocol):
+    """Where accepted proposals are kept, so that they can be taken back. Every failure is a `StoreFailed`."""
+
+    async def record(self, proposal: Proposal, images: Sequence[BeforeImage]) -> None:
+        """Keep what is needed to take a proposal back. Nothing may be changed before this has returned."""
+        ...
+
+    async def settle(self, proposal_id: str, done: Sequence[Change]) -> None:
+        """Tell which changes of a proposal were made in the end."""
+        ...
+
+    async def revert(self, proposal_id: str, new_id: str) -> Proposal | None:
+        """The proposal that takes another one back; nothing when that is not kept, or changed nothing."""
+        ...
+
+    async def newest(self) -> str | None:
+        """The id of the proposal that was recorded last."""
         ...
 
 

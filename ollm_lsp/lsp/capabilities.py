@@ -12,7 +12,7 @@ from typing import Any
 from ollm_lsp import __version__
 from ollm_lsp.core.foreign_json import list_in, object_in
 from ollm_lsp.lsp.buffer import PositionEncoding
-from ollm_lsp.lsp.protocol import VERSION
+from ollm_lsp.lsp.protocol import COMMANDS, VERSION
 
 _PREFERENCE = (PositionEncoding.UTF8, PositionEncoding.UTF16, PositionEncoding.UTF32)
 
@@ -25,12 +25,21 @@ class ClientCapabilities:
     progress: bool = False
     configuration: bool = False
     status: bool = False
+    permission: bool = False
+    diagnostics: bool = False
+    apply_edit: bool = False
+    document_changes: bool = False
+    resource_operations: frozenset[str] = frozenset()
+    confirms_edits: bool = False
+    asks_messages: bool = False
+    show_document: bool = False
 
     @classmethod
     def of(cls, capabilities: dict[str, Any], options: Any) -> ClientCapabilities:
         """Read them; custom ones may also come in `initializationOptions.clientCapabilities`."""
         offered = list_in(object_in(capabilities.get("general")).get("positionEncodings"))
         window, workspace = object_in(capabilities.get("window")), object_in(capabilities.get("workspace"))
+        edits = object_in(workspace.get("workspaceEdit"))
         custom = object_in(object_in(capabilities.get("experimental")).get("ollm"))
         custom |= object_in(object_in(options).get("clientCapabilities"))
         return cls(
@@ -38,6 +47,16 @@ class ClientCapabilities:
             progress=window.get("workDoneProgress") is True,
             configuration=workspace.get("configuration") is True,
             status=custom.get("status") is True,
+            permission=custom.get("permission") is True,
+            diagnostics=custom.get("diagnostics") is True,
+            apply_edit=workspace.get("applyEdit") is True,
+            document_changes=edits.get("documentChanges") is True,
+            resource_operations=frozenset(
+                kind for kind in list_in(edits.get("resourceOperations")) if isinstance(kind, str)
+            ),
+            confirms_edits="changeAnnotationSupport" in edits,
+            asks_messages="showMessage" in window,
+            show_document=object_in(window.get("showDocument")).get("support") is True,
         )
 
 
@@ -47,6 +66,8 @@ def initialize_result(client: ClientCapabilities) -> dict[str, Any]:
         "capabilities": {
             "positionEncoding": client.encoding.value,
             "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
+            "codeActionProvider": {"codeActionKinds": ["quickfix.ollm"]},
+            "executeCommandProvider": {"commands": list(COMMANDS)},
             "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
             "experimental": {"ollm": {"version": VERSION}},
         },

@@ -21,6 +21,7 @@ from ollm_lsp.core.toolbox import Toolbox
 from ollm_lsp.core.usage import FREE, Usage
 from ollm_lsp.core.window import SUMMARISING
 from ollm_lsp.core.written_call import call_ids
+from ollm_lsp.lsp.desk import tools_for
 from ollm_lsp.lsp.question import compose, system_prompt
 from ollm_lsp.lsp.session import new_id
 from ollm_lsp.settings.narrowing import is_local
@@ -143,10 +144,16 @@ class ChatWork:
         return self._model
 
     async def _toolbox(self) -> Toolbox:
-        chat = self._settings.chat
-        if not self._session.tools or not chat.tools or self._params.tools is False:
+        session, chat = self._session, self._settings.chat
+        if not chat.tools or self._params.tools is False:
             return Toolbox()
-        return Toolbox(self._session.tools, fits=await self._session.services.fits(), time_limit=chat.tool_timeout)
+        tools = await tools_for(session, self._settings, self._conversation.id, is_external=self._is_external)
+        return Toolbox(tools, fits=await session.services.fits(), time_limit=chat.tool_timeout) if tools else Toolbox()
+
+    @property
+    def _is_external(self) -> bool:
+        provider = self._settings.providers.get(self._model.provider)
+        return provider is None or not is_local(provider, self._model.name)
 
     async def _with_tools(self, found: _Models, toolbox: Toolbox, history: tuple[Message, ...]) -> _Models:
         wanted = bool(toolbox.specs or call_ids(history))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from ollm_lsp.lsp import uris
 from ollm_lsp.lsp.buffer import TextBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ollm_lsp.lsp.buffer import PositionEncoding
     from ollm_lsp.lsp.protocol import ContentChange, TextDocumentItem
@@ -35,6 +36,7 @@ class Documents:
     def __init__(self, encoding: PositionEncoding) -> None:
         self._encoding = encoding
         self._open: dict[str, Document] = {}
+        self._changed = asyncio.Event()
 
     def open(self, item: TextDocumentItem) -> None:
         buffer = TextBuffer(item.text, self._encoding)
@@ -57,6 +59,7 @@ class Documents:
 
     def close(self, uri: str) -> None:
         self._open.pop(uris.key(uri), None)
+        self._tell()
 
     def get(self, uri: str) -> Document | None:
         return self._open.get(uris.key(uri))
@@ -68,3 +71,19 @@ class Documents:
     def _use(self, key: str, document: Document) -> None:
         self._open.pop(key, None)
         self._open[key] = document
+        self._tell()
+
+    async def until(self, condition: Callable[[], bool], *, seconds: float) -> bool:
+        """Wait for something that the documents' changes make true; whether it came to be in that time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not condition():
+                    await self._changed.wait()
+        except TimeoutError:
+            return condition()
+        return True
+
+    def _tell(self) -> None:
+        """Wake whoever waits for a change, without a trace for who comes later."""
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -24,7 +24,10 @@ MODELS_LIST = "ollm/models/list"
 MODELS_PULL = "ollm/models/pull"
 MODELS_SHOW = "ollm/models/show"
 MODELS_DELETE = "ollm/models/delete"
+COMMANDS = ("ollm.proposal.accept", "ollm.proposal.reject", "ollm.proposal.show", "ollm.proposal.revert")
 STATUS = "ollm/status"
+PERMISSION = "ollm/permission"
+DIAGNOSTICS = "ollm/diagnostics"
 
 Token: TypeAlias = str | int
 __all__ = ["Position", "Range"]
@@ -212,6 +215,34 @@ class ChatRenameParams:
 
     conversation_id: str
     title: str = field(validator=_not_blank)
+    work_done_token: Token | None = None
+
+
+@frozen
+class CodeActionContext:
+    """What the editor knows about the place."""
+
+    diagnostics: list[Any] = field(factory=list[Any])
+    only: list[str] | None = None
+
+
+@frozen
+class CodeActionParams:
+    """What can be done here?"""
+
+    text_document: TextDocumentIdentifier
+    range: Range
+    context: CodeActionContext
+    work_done_token: Token | None = None
+    partial_result_token: Token | None = None
+
+
+@frozen
+class ExecuteCommandParams:
+    """The user chose a command."""
+
+    command: str
+    arguments: list[Any] = field(factory=list[Any])
     work_done_token: Token | None = None
 
 

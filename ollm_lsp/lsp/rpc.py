@@ -147,6 +147,9 @@ class Rpc(JsonRPCProtocol):
         self._send_data(JsonRPCRequestMessage(number, method, self.VERSION, params))
         try:
             return await asyncio.wait_for(answer, timeout)
+        except (TimeoutError, asyncio.CancelledError):
+            self.notify("$/cancelRequest", {"id": number})  # a dialog that nobody waits for should not stay open
+            raise
         finally:
             del self._asked[number]
 

@@ -51,6 +51,8 @@ IN_TASKS: dict[str, tuple[type[Any], Callable[[Session, Any], Any] | str]] = {
         protocol.DidChangeWorkspaceFoldersParams,
         settings.did_change_workspace_folders,
     ),
+    "textDocument/codeAction": (protocol.CodeActionParams, "code_actions.code_action"),
+    "workspace/executeCommand": (protocol.ExecuteCommandParams, "commands.execute"),
     protocol.CHAT_SEND: (protocol.ChatSendParams, "chat.send"),
     protocol.CHAT_LIST: (protocol.NoParams, "conversations.list_all"),
     protocol.CHAT_GET: (protocol.ConversationParams, "conversations.get"),

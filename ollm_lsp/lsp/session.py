@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.conversation import Conversations
     from ollm_lsp.core.events import Warned
-    from ollm_lsp.core.ports import Fits, Provider, ResponseStore, Sink, Tool
+    from ollm_lsp.core.ports import Fits, ProposalStore, Provider, ResponseStore, Sink
+    from ollm_lsp.lsp.proposals import Proposals
     from ollm_lsp.lsp.protocol import Token
     from ollm_lsp.lsp.rpc import Rpc
     from ollm_lsp.lsp.stdio import Writer
     from ollm_lsp.settings.problems import Problem
     from ollm_lsp.settings.resolve import Resolution
+    from ollm_lsp.tools.toolset import Toolset
 
 
 class Services(Protocol):
@@ -42,6 +44,18 @@ class Services(Protocol):
 
     async def store(self, *, is_kept: bool) -> ResponseStore:
         """Where conversations are kept, or, if they are not, where they are until the process ends."""
+        ...
+
+    async def toolset(self) -> Toolset:
+        """The tools that models may call."""
+        ...
+
+    async def proposals(self) -> ProposalStore:
+        """Where accepted proposals are kept, to be taken back."""
+        ...
+
+    async def keep_text(self, text: str) -> str:
+        """Keep a text where the editor can open it; the result is its address."""
         ...
 
     async def fits(self) -> Fits:
@@ -83,14 +97,15 @@ class Session:
         self.folders: list[str] = []
         self.editor_options: dict[str, Any] = {}
         """As `initialize` brought them; what the editor is asked for later goes over them."""
-        self.tools: tuple[Tool, ...] = ()
-        """What a model may call in this session."""
         self.leaving = asyncio.Event()
         self.exit_status = 1
         self.narrowing: asyncio.Task[None] | None = None
         self._working: list[Work] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._conversations: Conversations | None = None
+        self._proposals: Proposals | None = None
+        self.diagnostics: dict[str, list[dict[str, Any]]] = {}
+        """What code action requests told of other language servers, by document."""
         self._told: tuple[Problem, ...] = ()
         self._store_warning: Warned | None = None
         self._status: dict[str, Any] = {}
@@ -102,6 +117,14 @@ class Session:
 
             self._conversations = Conversations(new_id)
         return self._conversations
+
+    @property
+    def proposals(self) -> Proposals:
+        if self._proposals is None:
+            from ollm_lsp.lsp.proposals import Proposals  # noqa: PLC0415 (start-up time)
+
+            self._proposals = Proposals(self)
+        return self._proposals
 
     async def settings(self) -> Resolution:
         """The settings as they are now. New problems are shown to the user once."""

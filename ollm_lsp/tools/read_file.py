@@ -13,7 +13,7 @@ from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.ports import ToolRun
@@ -48,8 +48,10 @@ class ReadFile:
         },
     )
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, note: Callable[[Snapshot], object] | None = None) -> None:
+        """`note` hears of every text that the model gets to know."""
         self._workspace = workspace
+        self._note = note
 
     def title(self, arguments: JsonObject) -> str:
         return f"Read {titled(text_in(arguments.get('path')))}"
@@ -72,6 +74,8 @@ class ReadFile:
             if picture := await self._picture(place):
                 return f"{place.shown} is a {picture}. Its content cannot be shown as text."
             raise
+        if self._note is not None:
+            self._note(snapshot)
         return shown_lines(place.shown, snapshot, first, last)
 
     async def _picture(self, place: Place) -> str | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_FILE = 10 * 1024 * 1024
 """Bytes of a file that is read as text."""
+MAX_RAW = 64 * 1024 * 1024
 _TIME_LIMIT = 30.0
 _FILE = re.compile("file:", re.IGNORECASE)
 
@@ -97,6 +98,10 @@ class Workspace:
         """The first bytes of a file, whatever they mean."""
         self._refuse_forbidden(place)
         return await in_thread(lambda _: walk.read(place, limit), _TIME_LIMIT)
+
+    async def raw(self, place: Place) -> bytes:
+        """The whole file as it is on the disk, whatever it holds: not for a model, but to bring it back one day."""
+        return await in_thread(lambda _: walk.read(place, MAX_RAW), _TIME_LIMIT)
 
     async def kind(self, place: Place) -> Kind | None:
         """What is at a place. A document that is open but was never saved is a file, too."""

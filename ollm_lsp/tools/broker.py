@@ -1,0 +1,190 @@
+"""The broker: nothing is changed or run but through it, by a rule of the user or with their yes."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
+from ollm_lsp.core.before_image import BeforeImage
+from ollm_lsp.core.change import CreateFile, DeleteFile, EditText, RenameFile, kind_of, uris
+from ollm_lsp.core.decision import Decision
+from ollm_lsp.core.errors import OllmError, StoreFailed
+from ollm_lsp.core.grant import Grant
+from ollm_lsp.core.permission import Option, PermissionRequest, Verdict
+from ollm_lsp.core.shown import shown
+from ollm_lsp.tools.walk import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ollm_lsp.core.applied import Applied
+    from ollm_lsp.core.change import Change, Proposal
+    from ollm_lsp.core.permission import Reply
+    from ollm_lsp.core.ports import Editor, ProposalStore, ToolRun
+    from ollm_lsp.core.snapshot import Snapshot
+    from ollm_lsp.core.tool import ToolKind
+    from ollm_lsp.tools.grants import Grants
+    from ollm_lsp.tools.permission_rules import PermissionRules, Ruling
+    from ollm_lsp.tools.roots import Place
+    from ollm_lsp.tools.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """The gate of one conversation. `identity` tells this workspace from every other one."""
+
+    editor: Editor
+    workspace: Workspace
+    rules: PermissionRules
+    grants: Grants
+    conversation_id: str
+    identity: str
+    proposals: ProposalStore | None = None
+
+    async def permit(self, request: PermissionRequest, run: ToolRun) -> Verdict:
+        """Ask for something that is not a change of files."""
+        ruling = self.rules.decide(request.tool, request.kind)
+        grant = self._grant(request)
+        if (settled := await self._settled(ruling, grant)) is not None:
+            return settled
+        with run.asking():
+            reply = await self.editor.ask(request, may_stand=ruling.may_stand)
+        await self._remember(reply, ruling, grant)
+        return Verdict(reply.option.allows, reply.feedback)
+
+    async def propose(self, proposal: Proposal, run: ToolRun) -> Applied:
+        """Ask for changes, and have made what was shown or nothing."""
+        places = [self.workspace.place(uri) for change in proposal.changes for uri in uris(change)]
+        kinds = [kind_of(change) for change in proposal.changes]
+        is_folder = [await self.workspace.kind(place) for place in places].count(Kind.FOLDER) > 0
+        paths = ["/".join(place.names) for place in places]
+        ruling = _strictest([self.rules.decide(proposal.tool, kind, paths, is_folder=is_folder) for kind in kinds])
+        request = self._request(proposal, kinds[0], places)
+        grant = self._grant(request)
+        if (settled := await self._settled(ruling, grant)) is not None:
+            return await self.make(proposal) if settled.allowed else Rejected(settled.feedback)
+        with run.asking():
+            offered = await self.editor.offer(proposal, request, may_stand=ruling.may_stand)
+            if offered.asks_later:
+                return await self.make(offered.proposal, asks=True)
+        await self._remember(offered.reply, ruling, grant)
+        return await self.make(offered.proposal) if offered.reply.option.allows else Rejected(offered.reply.feedback)
+
+    async def make(self, proposal: Proposal, *, asks: bool = False) -> Applied:
+        """Have the editor make changes that the user allowed, after what was before is safe."""
+        try:
+            await self._record(proposal)
+        except StoreFailed as error:
+            return Failed(f"What was there before cannot be kept, so nothing is changed. {error}")
+        if stale := await self._stale(proposal):
+            return stale
+        applied = await self._seen(proposal, await self.editor.apply(proposal, asks=asks))
+        if self.proposals is not None:
+            # Without that, whoever takes the proposal back has to look at all of its changes.
+            with suppress(StoreFailed):
+                await self.proposals.settle(proposal.id, _done(proposal, applied))
+        return applied
+
+    async def _stale(self, proposal: Proposal) -> Stale | None:
+        """The first document that is not what the proposal was computed on."""
+        for change in proposal.changes:
+            if isinstance(change, EditText | DeleteFile):
+                now = await self._text(change.uri)
+                if now is None or now.text != change.base.text:
+                    return Stale(change.uri)
+        return None
+
+    async def _seen(self, proposal: Proposal, applied: Applied) -> Applied:
+        """What became of a proposal, by looking: an editor may fail half-way, or never say what it did."""
+        if isinstance(applied, Rejected | Stale):
+            return applied
+        is_made = [await self._is_made(change) for change in proposal.changes]
+        if isinstance(applied, Failed) and not all(is_made):
+            done = tuple(change for change, made in zip(proposal.changes, is_made, strict=True) if made)
+            first = next(change for change, made in zip(proposal.changes, is_made, strict=True) if not made)
+            return Failed(applied.reason, applied.failed or first, done)
+        texts = [await self._text(uris(change)[-1]) for change in proposal.changes]
+        return Done(tuple(text for text in texts if text is not None))
+
+    async def _is_made(self, change: Change) -> bool:
+        match change:
+            case EditText(uri, _, text) | CreateFile(uri, text):
+                now = await self._text(uri)
+                return now is not None and now.text == text
+            case RenameFile(uri, new_uri):
+                return await self._kind(uri) is None and await self._kind(new_uri) is not None
+            case DeleteFile(uri):
+                return await self._kind(uri) is None
+            case _:
+                assert_never(change)
+
+    async def _text(self, uri: str) -> Snapshot | None:
+        try:
+            return await self.workspace.read(self.workspace.place(uri))
+        except OllmError:
+            return None
+
+    async def _kind(self, uri: str) -> Kind | None:
+        return await self.workspace.kind(self.workspace.place(uri))
+
+    async def _settled(self, ruling: Ruling, grant: Grant) -> Verdict | None:
+        """What the rules or an earlier answer say; nothing when the user has to be asked."""
+        if ruling.decision is Decision.DENY:
+            return Verdict(allowed=False, feedback=ruling.reason)
+        if ruling.decision is Decision.ALLOW:
+            return Verdict(allowed=True)
+        standing = await self.grants.answer(grant, self.conversation_id) if ruling.may_stand else None
+        return None if standing is None else Verdict(standing)
+
+    async def _remember(self, reply: Reply, ruling: Ruling, grant: Grant) -> None:
+        if not ruling.may_stand:
+            return
+        match reply.option:
+            case Option.ALLOW_SESSION:
+                self.grants.remember(grant, self.conversation_id, allows=True)
+            case Option.ALLOW_ALWAYS | Option.REJECT_ALWAYS:
+                try:
+                    await self.grants.keep(grant, allows=reply.option.allows)
+                except StoreFailed:
+                    self.grants.remember(grant, self.conversation_id, allows=reply.option.allows)
+            case Option.ALLOW_ONCE | Option.REJECT_ONCE:
+                pass
+
+    async def _record(self, proposal: Proposal) -> None:
+        if self.proposals is None:
+            return
+        touched = [uri for change in proposal.changes for uri in uris(change)]
+        images = [BeforeImage(uri, await self._bytes(self.workspace.place(uri))) for uri in touched]
+        await self.proposals.record(proposal, images)
+
+    async def _bytes(self, place: Place) -> bytes | None:
+        try:
+            return await self.workspace.raw(place)
+        except OllmError:
+            return None  # a folder, or nothing at all
+
+    def _request(self, proposal: Proposal, kind: ToolKind, places: Sequence[Place]) -> PermissionRequest:
+        detail = shown(proposal, lambda uri: str(self.workspace.place(uri).path))
+        scope = json.dumps(sorted(str(place.path) for place in places))
+        return PermissionRequest(proposal.tool, kind, proposal.title, detail, scope)
+
+    def _grant(self, request: PermissionRequest) -> Grant:
+        return Grant(request.tool, request.scope, self.identity, self.rules.digest)
+
+
+def _strictest(rulings: Sequence[Ruling]) -> Ruling:
+    order = (Decision.DENY, Decision.ASK, Decision.ALLOW)
+    return min(rulings, key=lambda ruling: (order.index(ruling.decision), ruling.may_stand))
+
+
+def _done(proposal: Proposal, applied: Applied) -> Sequence[Change]:
+    match applied:
+        case Done():
+            return proposal.changes
+        case Failed(done=done):
+            return done
+        case Rejected() | Stale():
+            return ()
