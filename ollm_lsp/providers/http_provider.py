@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,7 +42,7 @@ class Exchange:
     decoder: Callable[[], Decoder[Any]]
 
 
-class HttpProvider:
+class HttpProvider(ABC):
     """A provider behind an endpoint. A subclass says what goes over the wire, and which models there are."""
 
     when_down: ClassVar[str] = "Start that server, or correct the provider's baseUrl in ~/.ollm/config.yaml."
@@ -92,14 +93,14 @@ class HttpProvider:
     async def close(self) -> None:
         await self._endpoint.close()
 
-    async def capabilities(self, model: str) -> Capabilities:
-        raise NotImplementedError
+    @abstractmethod
+    async def capabilities(self, model: str) -> Capabilities: ...
 
-    async def models(self) -> Sequence[ModelInfo]:
-        raise NotImplementedError
+    @abstractmethod
+    async def models(self) -> Sequence[ModelInfo]: ...
 
-    async def _exchange(self, request: ChatRequest) -> Exchange:
-        raise NotImplementedError
+    @abstractmethod
+    async def _exchange(self, request: ChatRequest) -> Exchange: ...
 
     def _send(self, exchange: Exchange) -> AsyncGenerator[ProviderEvent]:
         body = _with_extra(exchange.body, self._settings.extra)

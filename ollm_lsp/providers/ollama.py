@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.errors import ContextOverflow, ModelNotFound
 from ollm_lsp.core.events import UsageReported, Warned
 from ollm_lsp.core.foreign_json import object_in
+from ollm_lsp.core.messages import Image
 from ollm_lsp.core.model import ModelId, ModelInfo
-from ollm_lsp.core.tokens import answer_reserve, estimate_request, most
+from ollm_lsp.core.tokens import IMAGE_TOKENS, answer_reserve, estimate_request, most
 from ollm_lsp.providers.framing import NdjsonFramer
 from ollm_lsp.providers.http_provider import Exchange, HttpProvider, is_speech
 from ollm_lsp.providers.ollama_models import OllamaModels, capabilities_in
@@ -111,8 +112,12 @@ def _context_for(request: ChatRequest, window: int | None) -> int:
 
 
 def _cut(request: ChatRequest, event: UsageReported) -> Warned | None:
-    """A warning when the server has seen far less than it was sent. No usual text has so few tokens."""
-    seen, sent = event.usage.input_tokens, estimate_request(request)
+    """A warning when the server has seen far less than it was sent. No usual text has so few tokens.
+
+    What an image takes differs too much from model to model to tell anything.
+    """
+    images = sum(isinstance(part, Image) for message in request.messages for part in message.parts)
+    seen, sent = event.usage.input_tokens, estimate_request(request) - IMAGE_TOKENS * images
     if not 0 < seen * 2 < sent or sent < CLEARLY_LONG:
         return None
     return Warned(

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
@@ -78,6 +78,15 @@ def _check_path(text: str) -> str:
     return str(path)
 
 
+def _check_think(value: object) -> object:
+    if value is None or isinstance(value, bool) or value in get_args(Level):
+        return value
+    raise refusal(
+        "Either true or false is expected, or how much a model thinks.",
+        f"Write it without quotes: true, false, {', '.join(get_args(Level))}.",
+    )
+
+
 def _seconds_or_duration(value: object) -> object:
     return f"{value}s" if isinstance(value, int) and not isinstance(value, bool) else value
 
@@ -97,6 +106,8 @@ HeaderName: TypeAlias = Annotated[str, Field(max_length=100), AfterValidator(_ch
 HeaderText: TypeAlias = Annotated[str, Field(max_length=4096), AfterValidator(_check_header_value)]
 Headers: TypeAlias = Annotated[dict[HeaderName, HeaderText], AfterValidator(_check_headers)]
 Extra: TypeAlias = Annotated[dict[str, Any], AfterValidator(_check_extra)]
+Level: TypeAlias = Literal["low", "medium", "high", "max"]
+Think: TypeAlias = Annotated[bool | Level | None, BeforeValidator(_check_think)]
 KeepAlive: TypeAlias = Annotated[
     str,
     BeforeValidator(_seconds_or_duration, json_schema_input_type=int | str),
@@ -170,8 +181,8 @@ class OllamaOptions(_HttpProvider):
     """Address of the server."""
     keep_alive: KeepAlive | None = None
     """How long the server keeps a model loaded, such as `10m` or a number of seconds; negative means forever."""
-    think: bool | None = None
-    """Let models that can think do so, or not; without it the server decides."""
+    think: Think = None
+    """Let models that can think do so, or not, or how much: `low`, `medium`, `high`, `max`. Without it the server decides."""
 
 
 class OpenAIOptions(_HttpProvider):

@@ -47,7 +47,7 @@ class OllamaSettings(HttpSettings):
 
     _: KW_ONLY
     keep_alive: str | None = None
-    think: bool | None = None
+    think: bool | str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from ollm_lsp.core.events import (
     UsageReported,
     Warned,
 )
-from ollm_lsp.core.messages import Message, Role
+from ollm_lsp.core.messages import Image, Message, Role
 from ollm_lsp.core.model import Capabilities, ModelId, ModelInfo
 from ollm_lsp.core.ports import ListsModels
 from ollm_lsp.core.request import ChatRequest
@@ -154,6 +154,13 @@ async def test_the_user_hears_of_a_prompt_that_was_cut(characters: int, seen: in
         assert "2,048 tokens of about 5,004" in warnings[0].message
         assert warnings[0].remedy is not None
         assert "OLLAMA_CONTEXT_LENGTH" in warnings[0].remedy
+
+
+async def test_images_that_take_few_tokens_are_not_taken_for_a_cut() -> None:
+    images = [Image("image/png", b"x")] * 4
+    async with cutting(1100) as server, provider(server.url) as ollama:
+        heard = await hear(ollama.stream(ChatRequest(MODEL, (Message.user("What is this?", *images),))))
+    assert not any(isinstance(event, Warned) for event in heard.events)
 
 
 async def test_a_context_that_turns_out_too_small_grows_as_far_as_the_model_s() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ollm_lsp.core.errors import InvalidMessage
 from ollm_lsp.core.events import (
@@ -34,18 +34,16 @@ if TYPE_CHECKING:
     from ollm_lsp.core.tool import ToolSpec
 
 
-Think: TypeAlias = bool | Literal["low", "medium", "high", "max"]
-"""Whether a model thinks before it answers, and how much; models such as gpt-oss know only how much."""
-
-
 def encode(
     request: ChatRequest,
     *,
     num_ctx: int | None = None,
     keep_alive: str | None = None,
-    think: Think | None = None,
+    think: bool | str | None = None,
 ) -> dict[str, Any]:
     """The body of a streaming request.
+
+    `think` says whether a model thinks before it answers, or how much, which is all that models such as gpt-oss know.
 
     Without `num_ctx` and `truncate` Ollama cuts long prompts in silence, and without `shift` it forgets the beginning
     of the conversation while it answers.
