@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from hypothesis import settings
 
@@ -21,6 +22,9 @@ settings.register_profile("new", deadline=None)
 # `make test ARGS=--hypothesis-profile=new`.
 settings.load_profile("same")
 
+FORGETFUL: WeakSet[Any] = WeakSet()
+"""Tests with examples that `forgetful` has changed; those with parameters are collected several times."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Here and not beside the contract suite: pytest reads options before it looks that deep."""
@@ -35,8 +39,9 @@ def pytest_runtest_setup() -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Nor are those of one example in the next one."""
     handle = getattr(getattr(item, "obj", None), "hypothesis", None)
-    if handle is not None and not hasattr(handle.inner_test, "__wrapped__"):
+    if handle is not None and handle.inner_test not in FORGETFUL:
         handle.inner_test = forgetful(handle.inner_test)
+        FORGETFUL.add(handle.inner_test)
 
 
 def forgetful(test: Any) -> Any:

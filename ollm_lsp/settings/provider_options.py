@@ -182,7 +182,7 @@ class OllamaOptions(_HttpProvider):
     keep_alive: KeepAlive | None = None
     """How long the server keeps a model loaded, such as `10m` or a number of seconds; negative means forever."""
     think: Think = None
-    """Let models that can think do so, or not, or how much: `low`, `medium`, `high`, `max`. Without it the server decides."""
+    """Whether a model thinks, or how much: `low`, `medium`, `high`, `max`. Without it the server decides."""
 
 
 class OpenAIOptions(_HttpProvider):
