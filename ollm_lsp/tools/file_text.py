@@ -7,6 +7,8 @@ from io import StringIO
 
 from ollm_lsp.core.errors import UnreadableFile
 
+MAX_FILE = 10 * 1024 * 1024
+"""Bytes of a file that is read as text."""
 _OTHER_MARKS = {BOM_UTF32_LE: "UTF-32", BOM_UTF32_BE: "UTF-32", BOM_UTF16_LE: "UTF-16", BOM_UTF16_BE: "UTF-16"}
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.tools.workspace import Workspace
 
 MAX_SHOWN = 200
-LONGEST = 1_000
+LONGEST = 400
 _ORDER = {"error": 0, "warning": 1, "information": 2, "hint": 3}
 
 

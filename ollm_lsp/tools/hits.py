@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.tools import walk
+from ollm_lsp.tools.file_text import MAX_FILE
 from ollm_lsp.tools.words import counted
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 MAX_HITS = 200
 LONGEST = 300
 """Characters of a line that are shown."""
-MAX_FILE = 10 * 1024 * 1024
 _COMPARED = 200
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.tools import walk
 from ollm_lsp.tools.file_pattern import FilePattern
-from ollm_lsp.tools.file_text import lines_of, text_of
+from ollm_lsp.tools.file_text import MAX_FILE, lines_of, text_of
 from ollm_lsp.tools.roots import Place
 from ollm_lsp.tools.tree import Tree
 from ollm_lsp.tools.walk import Kind
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_COUNT = 100
-MAX_FILE = 10 * 1024 * 1024
 LONGEST = 1_000
 _TIME_LIMIT = 60.0
 

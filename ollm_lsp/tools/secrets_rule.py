@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     # environment files
-    *(".env", ".env.*", ".env-*", ".env_*", "*.env", ".envrc", ".envrc.*", ".dev.vars"),
+    *(".env", ".env~", "..env.sw?", ".env.*", ".env-*", ".env_*", "*.env", ".envrc", ".envrc.*", ".dev.vars"),
     # private keys and key stores
     *("*.pem", "*.key", "*.ppk", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.keytab"),
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "secring.*"),

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from ollm_lsp.core.errors import OutsideWorkspace, PermissionDenied, UnreadableFile
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.tools import walk
-from ollm_lsp.tools.file_text import text_of
+from ollm_lsp.tools.file_text import MAX_FILE, text_of
 from ollm_lsp.tools.secrets_rule import DenySecrets, is_secret
 from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.walk import Kind
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ollm_lsp.tools.roots import Place, Roots
     from ollm_lsp.tools.walk import Entry
 
-MAX_FILE = 10 * 1024 * 1024
-"""Bytes of a file that is read as text."""
 MAX_RAW = 64 * 1024 * 1024
 _TIME_LIMIT = 30.0
 _FILE = re.compile("file:", re.IGNORECASE)
