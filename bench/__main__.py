@@ -4,13 +4,14 @@ import asyncio
 import sys
 from time import monotonic
 
-from bench import edits, flood, memory, pace, report, start, tokens
+from bench import edits, flood, memory, pace, report, search, start, tokens
 
 PARTS = {
     "start": ("Cold start", start.measure),
     "edits": ("One-character edit, CPU", edits.measure),
     "flood": ("During a stream at full speed", flood.measure),
     "pace": ("During a stream of 200 tokens a second", pace.measure),
+    "search": ("search_text", search.measure),
     "tokens": ("CPU per token of a stream at full speed", tokens.measure),
     "memory": ("Memory over a stream of a million tokens", memory.measure),
 }

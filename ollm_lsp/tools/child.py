@@ -65,8 +65,10 @@ async def _feed(process: Process, feed: bytes) -> None:
 
 async def exited(process: Process) -> int:
     """The status of a child that has ended. `Process.wait` would also wait for whoever still holds its pipes."""
+    pause = 0.001
     while process.returncode is None:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, 0.05)
     return process.returncode
 
 
