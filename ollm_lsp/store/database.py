@@ -18,7 +18,7 @@ from ollm_lsp.core.errors import StoreFailed
 from ollm_lsp.store import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 BUSY_TIMEOUT = 5.0
@@ -32,11 +32,20 @@ Result = TypeVar("Result")
 
 
 class Database:
-    """A file with our schema. After an error it is closed, and opened anew by whoever comes next."""
+    """A file with a schema of ours. After an error it is closed, and opened anew by whoever comes next."""
 
-    def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        busy_timeout: float = BUSY_TIMEOUT,
+        *,
+        holds: str = "conversations",
+        migrations: Sequence[Sequence[str]] = schema.MIGRATIONS,
+    ) -> None:
         self._path = path
         self._busy_timeout = busy_timeout
+        self._holds = holds
+        self._migrations = migrations
         self._connection: sqlite3.Connection | None = None
         self._file = (0, 0)
 
@@ -85,7 +94,8 @@ class Database:
         except OSError as error:
             self.close()
             raise StoreFailed(
-                f"Conversations cannot be kept in {self._path} ({error.strerror or error}).", remedy=_PERMISSIONS
+                f"{self._holds.capitalize()} cannot be kept in {self._path} ({error.strerror or error}).",
+                remedy=_PERMISSIONS,
             ) from None
 
     def _open(self) -> sqlite3.Connection:
@@ -103,7 +113,7 @@ class Database:
         while True:
             connection = sqlite3.connect(self._path, timeout=self._busy_timeout, isolation_level=None)
             try:
-                _prepare(connection)
+                _prepare(connection, self._migrations)
             except BaseException as error:
                 connection.close()
                 # SQLite does not wait for another server that turns the mode to WAL at the same moment.
@@ -123,9 +133,9 @@ class Database:
 
     def _failure(self, error: sqlite3.Error) -> StoreFailed:
         code = _code(error)
-        finding, remedy = f"Conversations cannot be kept in {self._path} ({error}).", _PERMISSIONS
+        finding, remedy = f"{self._holds.capitalize()} cannot be kept in {self._path} ({error}).", _PERMISSIONS
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-            finding = f"The file of the conversations, {self._path}, is damaged ({error})."
+            finding = f"The file of the {self._holds}, {self._path}, is damaged ({error})."
             remedy = "Move it away to begin anew; `sqlite3 FILE .recover` may save what is in it."
         elif _is_busy(error):
             remedy = "Close the program that uses that file, then try again."
@@ -134,16 +144,16 @@ class Database:
         return StoreFailed(finding, remedy=remedy)
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, migrations: Sequence[Sequence[str]]) -> None:
     # Before anything is changed: a newer schema is left as it is.
-    is_newest = schema.check(connection)
+    is_newest = schema.check(connection, migrations)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA fullfsync = ON")  # on macOS nothing less waits for the disk
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if not is_newest:
-        schema.upgrade(connection)
+        schema.upgrade(connection, migrations)
 
 
 def _code(error: BaseException) -> int:

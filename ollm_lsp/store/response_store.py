@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ollm_lsp.store import rows
 from ollm_lsp.store.database import BUSY_TIMEOUT, Database
 from ollm_lsp.store.drafts import Drafts
+from ollm_lsp.store.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from sqlite3 import Connection
 
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.events import ReasoningDelta, TextDelta, UsageChanged
@@ -25,25 +24,19 @@ if TYPE_CHECKING:
 DRAFT_INTERVAL = 0.2
 """Seconds from a delta to its writing: so much of a text may be lost when the process is killed."""
 
-Result = TypeVar("Result")
-
 
 class SqliteStore:
-    """A `ResponseStore` in one file. Nothing is opened before it is used, and each use opens what an error closed.
-
-    Whoever is cancelled while waiting leaves work that is done nevertheless: half a record helps nobody.
-    """
+    """A `ResponseStore` in one file. Nothing is opened before it is used, and each use opens what an error closed."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time, busy_timeout: float = BUSY_TIMEOUT) -> None:
-        self._database = Database(path, busy_timeout)
+        self._worker = Worker(Database(path, busy_timeout), "store")
         self._clock = clock
-        self._thread = ThreadPoolExecutor(1, "store")
         self._drafts = Drafts()
         self._timer: asyncio.TimerHandle | None = None
 
     async def begin(self, conversation_id: str, opening: Opening) -> None:
         work = partial(rows.begin, conversation_id=conversation_id, opening=opening, now=self._clock())
-        await self._run(partial(self._database.write, work))
+        await self._worker.write(work, is_durable=False)
 
     def grow(self, response_id: str, event: TextDelta | ReasoningDelta | UsageChanged) -> None:
         self._drafts.add(response_id, event)
@@ -52,46 +45,38 @@ class SqliteStore:
 
     def add(self, response_id: str, message: Message) -> None:
         self._drafts.drop_text(response_id)
-        self._hand_over(partial(rows.add, response_id=response_id, message=message))
+        self._worker.hand_over(partial(rows.add, response_id=response_id, message=message))
 
     async def finish(self, conversation_id: str, response: Response) -> None:
         self._drafts.drop(response.id)
         work = partial(rows.finish, conversation_id=conversation_id, response=response, now=self._clock())
-        await self._run(partial(self._database.write, work, is_durable=True))
+        await self._worker.write(work)
 
     async def load(self, conversation_id: str) -> ConversationRecord | None:
         work = partial(rows.load, conversation_id=conversation_id)
-        return await self._run(partial(self._database.read, work))
+        return await self._worker.read(work)
 
     async def list(self) -> Sequence[Summary]:
-        return await self._run(partial(self._database.read, rows.listing))
+        return await self._worker.read(rows.listing)
 
     async def retitle(self, conversation_id: str, title: str) -> bool:
         work = partial(rows.retitle, conversation_id=conversation_id, title=title)
-        return await self._run(partial(self._database.write, work, is_durable=True))
+        return await self._worker.write(work)
 
     async def delete(self, conversation_id: str) -> bool:
         work = partial(rows.delete, conversation_id=conversation_id)
-        is_kept = await self._run(partial(self._database.write, work, is_durable=True))
-        await self._run(self._database.tidy)
+        is_kept = await self._worker.write(work)
+        await self._worker.tidy()
         return is_kept
 
     async def close(self) -> None:
         """Finish what was begun, then let go of the file."""
         if self._timer is not None:
             self._timer.cancel()
-        self._thread.submit(self._database.close)
-        await asyncio.to_thread(self._thread.shutdown)
+        await self._worker.close()
 
     def flush(self) -> None:
         """Hand over what responses have grown by; it is done soon anyway."""
         self._timer = None
         if news := self._drafts.take():
-            self._hand_over(partial(rows.grow, news=news))
-
-    def _hand_over(self, work: Callable[[Connection], None]) -> None:
-        """Nobody waits for it: if it fails, so will the next that somebody waits for."""
-        self._thread.submit(self._database.write, work)
-
-    async def _run(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, work))
+            self._worker.hand_over(partial(rows.grow, news=news))

@@ -70,7 +70,7 @@ def check(connection: Connection, migrations: Sequence[Sequence[str]] = MIGRATIO
     version = _version(connection)
     if version > len(migrations):
         raise StoreFailed(
-            f"The conversations were kept by a newer ollm-lsp (schema {version}, this one knows {len(migrations)}).",
+            f"This was kept by a newer ollm-lsp (schema {version}, this one knows {len(migrations)}).",
             remedy="Update ollm-lsp, or point OLLM_STATE_DIR to another place.",
         )
     return version == len(migrations)

@@ -44,15 +44,14 @@ class DeleteFile:
     async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome:
         view, log = self._proposing.view, self._proposing.log
         place = view.place(text(arguments, "path"))
-        if is_history(place.shown):
+        path = "/".join(place.names)
+        if is_history(path):
             raise PermissionDenied("The data of version control is never deleted.", remedy=_BY_HAND)
-        if is_backup(place.shown):
+        if is_backup(path):
             raise PermissionDenied("Backups are never deleted.", remedy=_BY_HAND)
         kind = await view.kind(place)
         if kind != "file":
-            return failure(
-                f"{place.shown} is a folder, which cannot be deleted." if kind else f"{place.shown} is not there."
-            )
+            return failure(f"{place.shown} {'cannot be deleted: it is no file' if kind else 'is not there'}.")
         current = await view.read(place)
         if log.base(current).text != current.text:
             raise StaleDocument(f"{place.shown} has changed since you read it.", remedy="Read it before you delete it.")

@@ -100,12 +100,12 @@ class PermissionRules:
         if of_tool is Decision.DENY:
             return Decision.DENY
         default = of_tool
-        if kind in _LOOKS_ONLY and is_secret(path):
+        if kind in _LOOKS_ONLY and is_secret(path.split("/")):
             default = Decision.DENY if is_external else Decision.ASK
         return _decided([rule for rule in self._settings.permissions if _is_for_path(rule, path)], default)
 
     def _reason(self, tool: str, paths: Sequence[str]) -> str:
-        if any(is_secret(path) for path in paths):
+        if any(is_secret(path.split("/")) for path in paths):
             return "The rules do not allow this file, because it may hold secrets."
         return f"The user's rules do not allow {tool} here."
 

@@ -62,11 +62,13 @@ class Proposing:
         self, tool: str, place: Place, compute: Callable[[Snapshot], str], run: ToolRun, tag: str | None = None
     ) -> ToolOutcome:
         """Bring a text that is computed on what the model knows onto what there is, and propose that."""
+        current = await self.view.read(place)
+        # Once: what the user types from now on is nothing that the model knows, not even of a file it never read.
+        base = self.log.base(current, tag)
         for attempt in range(1, ATTEMPTS + 1):
-            current = await self.view.read(place)
             try:
                 # In a thread, because a large text takes its time.
-                wanted, edit = await asyncio.to_thread(_edit, self.log.base(current, tag), current, compute)
+                wanted, edit = await asyncio.to_thread(_edit, base, current, compute)
             except NoMatch as reason:
                 return failure(str(reason))
             if edit is None:
@@ -79,6 +81,7 @@ class Proposing:
             except StaleDocument:
                 if attempt == ATTEMPTS:
                     raise
+                current = await self.view.read(place)
                 continue
             if outcome is None:
                 self.log.note(wanted)

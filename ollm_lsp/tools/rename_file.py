@@ -46,7 +46,7 @@ class RenameFile:
     async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome:
         view = self._proposing.view
         old, new = view.place(text(arguments, "path")), view.place(text(arguments, "new_path"))
-        if is_history(old.shown) or is_history(new.shown):
+        if is_history("/".join(old.names)) or is_history("/".join(new.names)):
             raise PermissionDenied(
                 "The data of version control is never moved.", remedy="The user can do it themselves."
             )
@@ -72,6 +72,6 @@ class RenameFile:
             return f"{old.shown} cannot be moved to {new.shown}, which is the same or inside it."
         if await view.kind(new) is not None:
             return f"{new.shown} is there already."
-        if await view.kind(view.place(str(new.path.parent))) != "directory":
+        if await view.kind(new.parent) != "directory":
             return f"The folder of {new.shown} is not there."
         return None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ollm_lsp.tools.spellings import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _FOLDERS: Final = frozenset(
     {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud", ".secrets"}
@@ -23,12 +26,12 @@ _FILES: Final = (
 _PUBLIC: Final = ("*.pub",)
 
 
-def is_secret(path: str) -> bool:
-    """Whether a path has the name of a file with secrets, or is in a folder of such, however it is spelt."""
-    names = folded(path)
-    if any(name in _FOLDERS for name in names):
+def is_secret(names: Sequence[str]) -> bool:
+    """Whether a path, by its names, is one that holds secrets, in whatever spelling."""
+    spelt = folded("/".join(names))
+    if any(name in _FOLDERS for name in spelt):
         return True
-    return any(_fits(name, _FILES) for name in names) and not _fits(names[-1], _PUBLIC)
+    return any(_fits(name, _FILES) for name in spelt) and not _fits(spelt[-1], _PUBLIC)
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:

@@ -20,6 +20,14 @@ class Place(Protocol):
     def uri(self) -> str: ...
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names below the workspace's folder, as they are."""
+        ...
+
+    @property
+    def parent(self) -> Place: ...
+
+    @property
     def shown(self) -> str: ...
 
 

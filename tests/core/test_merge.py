@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollm_lsp.core.change import EditText
+from ollm_lsp.core.change import CreateFile, DeleteFile, EditText, RenameFile
 from ollm_lsp.core.merge import merge
-from ollm_lsp.core.rebase import rebased
+from ollm_lsp.core.rebase import rebased, renewed
 from ollm_lsp.core.snapshot import Snapshot
 from tests.core.values import patient
 
@@ -131,3 +131,16 @@ def test_an_edit_is_brought_onto_the_present_text_or_not_at_all() -> None:
     assert rebased(edit, now) == EditText("f", now, "A\nb\nC\n")
     assert rebased(edit, Snapshot("f", base.text, 7)) == EditText("f", Snapshot("f", base.text, 7), edit.text)
     assert rebased(edit, Snapshot("f", "x\nb\nc\n", 3)) is None
+
+
+def test_any_change_is_renewed_on_what_there_is_now_or_not_at_all() -> None:
+    base, now, other = Snapshot("f", "a\n"), Snapshot("f", "a\n", 3), Snapshot("f", "b\n", 4)
+    assert renewed(EditText("f", base, "c\n"), now) == EditText("f", now, "c\n")
+    assert renewed(EditText("f", base, "c\n"), other) is None
+    assert renewed(EditText("f", base, "c\n"), None) is None
+    assert renewed(DeleteFile("f", base), now) == DeleteFile("f", now)
+    assert renewed(DeleteFile("f", base), other) is None
+    assert renewed(DeleteFile("f", base), None) is None
+    assert renewed(CreateFile("f", "x"), None) == CreateFile("f", "x")
+    assert renewed(CreateFile("f", "x"), now) is None
+    assert renewed(RenameFile("f", "g"), now) == RenameFile("f", "g")
