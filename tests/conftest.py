@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from ollm_lsp.settings.redactor import Redactor, redactor
 
@@ -24,6 +25,12 @@ settings.load_profile("same")
 
 FORGETFUL: WeakSet[Any] = WeakSet()
 """Tests with examples that `forgetful` has changed; those with parameters are collected several times."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hypothesis draws from the constants of all modules that happen to be loaded, which differ from run to run."""
+    if config.getoption("--hypothesis-profile") is None:
+        providers.__dict__["_get_local_constants"] = lambda: providers.__dict__["_local_constants"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -11,6 +11,7 @@ from codecs import BOM_UTF8
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from ollm_lsp.core.before_image import BeforeImage
 from ollm_lsp.core.change import CreateFile
 from ollm_lsp.core.errors import StoreFailed
 from ollm_lsp.store import changes_json
@@ -51,14 +52,6 @@ MOST_BYTES = 256 * 1024 * 1024
 LONGEST = 30 * 24 * 3600.0
 """Seconds for which a proposal can be taken back."""
 _ANY_TEXT: Final = ("utf-8", "surrogatepass")
-
-
-@dataclass(frozen=True, slots=True)
-class BeforeImage:
-    """One file as it was: its bytes on the disk, or nothing when it was not there."""
-
-    uri: str
-    data: bytes | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from ollm_lsp.core.errors import ModelNotFound, SettingsError
+from ollm_lsp.core.errors import ModelNotFound, SettingsError, StoreFailed
 from ollm_lsp.core.events import Activity
 from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.memory_store import MemoryStore
@@ -23,12 +23,13 @@ from ollm_lsp.lsp.log import configure
 from ollm_lsp.settings.layers import Resolution
 from ollm_lsp.settings.problems import Problem
 from ollm_lsp.settings.resolved import OpenAISettings, Settings
+from ollm_lsp.tools.toolset import Toolset
 from tests.support.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from ollm_lsp.core.ports import Fits, Provider, ResponseStore
+    from ollm_lsp.core.ports import Fits, ProposalStore, Provider, ResponseStore
 
 NAMES = ("keyless", "plain", "shop")
 
@@ -92,6 +93,15 @@ class FixedServices:
 
     async def store(self, *, is_kept: bool) -> ResponseStore:  # noqa: ARG002 (part of the contract)
         return MemoryStore(time)
+
+    async def toolset(self) -> Toolset:
+        return Toolset()
+
+    async def proposals(self) -> ProposalStore:
+        raise StoreFailed("There is none.", remedy="None is needed.")
+
+    async def keep_text(self, text: str) -> str:  # noqa: ARG002 (part of the contract)
+        raise StoreFailed("There is no place.", remedy="None is needed.")
 
     async def fits(self) -> Fits:
         return any_object

@@ -92,7 +92,7 @@ async def cancelled(state: State) -> float:
     ):
         peer = Peer(provider)
         session = peer.session
-        session.tools = (FakeTool(does=state.tool),)
+        peer.offered = (FakeTool(does=state.tool),)
         known = None
         if state.earlier:
             known = (await send(session, ChatSendParams("earlier")))["conversationId"]

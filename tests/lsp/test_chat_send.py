@@ -37,7 +37,7 @@ async def sent(
     provider = script or ScriptedProvider(*DONE, capabilities=Capabilities(tools=can))
     peer = Peer(provider, chat)
     session = peer.session
-    session.tools = (FakeTool(),)
+    peer.offered = (FakeTool(),)
     params = ChatSendParams("why?", tools=tools, work_done_token="w", partial_result_token="p")
     return provider, peer, await send(session, params)
 

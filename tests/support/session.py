@@ -19,7 +19,8 @@ from ollm_lsp.settings.resolved import ChatSettings, OllamaSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from ollm_lsp.core.ports import Fits, Provider
+    from ollm_lsp.core.ports import Fits, Provider, Tool
+    from ollm_lsp.tools.toolset import Desk, Toolset
 
 
 class Peer:
@@ -33,6 +34,8 @@ class Peer:
         self._store = MemoryStore(lambda: 0.0)
         self._heard = asyncio.Event()
         self.told: list[tuple[str, Any]] = []
+        self.offered: tuple[Tool, ...] = ()
+        """The tools of every chat."""
 
     @property
     def session(self) -> Session:
@@ -85,3 +88,10 @@ class Peer:
 
     async def fits(self) -> Fits:
         return any_object
+
+    async def toolset(self) -> Toolset:
+        return cast("Any", self)
+
+    def tools(self, desk: Desk) -> tuple[Tool, ...]:
+        assert desk.conversation_id
+        return self.offered
