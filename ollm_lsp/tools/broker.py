@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING, assert_never
 from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
 from ollm_lsp.core.before_image import BeforeImage
 from ollm_lsp.core.change import CreateFile, DeleteFile, EditText, RenameFile, kind_of, uris
-from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.errors import OllmError, StoreFailed
-from ollm_lsp.core.grant import Grant
 from ollm_lsp.core.permission import Option, PermissionRequest, Verdict
 from ollm_lsp.core.shown import shown
+from ollm_lsp.tools.gate import Matter
 from ollm_lsp.tools.walk import Kind
 
 if TYPE_CHECKING:
@@ -25,52 +23,41 @@ if TYPE_CHECKING:
     from ollm_lsp.core.permission import Reply
     from ollm_lsp.core.ports import Editor, ProposalStore, ToolRun
     from ollm_lsp.core.snapshot import Snapshot
-    from ollm_lsp.core.tool import ToolKind
-    from ollm_lsp.tools.grants import Grants
-    from ollm_lsp.tools.permission_rules import PermissionRules, Ruling
+    from ollm_lsp.tools.gate import Gate
     from ollm_lsp.tools.roots import Place
     from ollm_lsp.tools.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """The gate of one conversation. `identity` tells this workspace from every other one."""
+    """What stands between the tools of one conversation and the world."""
 
     editor: Editor
     workspace: Workspace
-    rules: PermissionRules
-    grants: Grants
+    gate: Gate
     conversation_id: str
-    identity: str
     proposals: ProposalStore | None = None
 
     async def permit(self, request: PermissionRequest, run: ToolRun) -> Verdict:
         """Ask for something that is not a change of files."""
-        ruling = self.rules.decide(request.tool, request.kind)
-        grant = self._grant(request)
-        if (settled := await self._settled(ruling, grant)) is not None:
+        matter = Matter(request.tool, request.kind, ())
+        if (settled := await self.gate.verdict(matter, self.conversation_id)) is not None:
             return settled
         with run.asking():
-            reply = await self.editor.ask(request, may_stand=ruling.may_stand)
-        await self._remember(reply, ruling, grant)
+            reply = await self.editor.ask(request, may_stand=self.gate.may_stand(matter))
+        await self._keep(reply, matter)
         return Verdict(reply.option.allows, reply.feedback)
 
     async def propose(self, proposal: Proposal, run: ToolRun) -> Applied:
         """Ask for changes, and have made what was shown or nothing."""
-        places = [self.workspace.place(uri) for change in proposal.changes for uri in uris(change)]
-        kinds = [kind_of(change) for change in proposal.changes]
-        is_folder = [await self.workspace.kind(place) for place in places].count(Kind.FOLDER) > 0
-        paths = ["/".join(place.names) for place in places]
-        ruling = _strictest([self.rules.decide(proposal.tool, kind, paths, is_folder=is_folder) for kind in kinds])
-        request = self._request(proposal, kinds[0], places)
-        grant = self._grant(request)
-        if (settled := await self._settled(ruling, grant)) is not None:
+        request, matter = await self._asked(proposal)
+        if (settled := await self.gate.verdict(matter, self.conversation_id)) is not None:
             return await self.make(proposal) if settled.allowed else Rejected(settled.feedback)
         with run.asking():
-            offered = await self.editor.offer(proposal, request, may_stand=ruling.may_stand)
+            offered = await self.editor.offer(proposal, request, may_stand=self.gate.may_stand(matter))
             if offered.asks_later:
                 return await self.make(offered.proposal, asks=True)
-        await self._remember(offered.reply, ruling, grant)
+        await self._keep(offered.reply, matter)
         return await self.make(offered.proposal) if offered.reply.option.allows else Rejected(offered.reply.feedback)
 
     async def make(self, proposal: Proposal, *, asks: bool = False) -> Applied:
@@ -130,28 +117,14 @@ class Broker:
     async def _kind(self, uri: str) -> Kind | None:
         return await self.workspace.kind(self.workspace.place(uri))
 
-    async def _settled(self, ruling: Ruling, grant: Grant) -> Verdict | None:
-        """What the rules or an earlier answer say; nothing when the user has to be asked."""
-        if ruling.decision is Decision.DENY:
-            return Verdict(allowed=False, feedback=ruling.reason)
-        if ruling.decision is Decision.ALLOW:
-            return Verdict(allowed=True)
-        standing = await self.grants.answer(grant, self.conversation_id) if ruling.may_stand else None
-        return None if standing is None else Verdict(standing)
-
-    async def _remember(self, reply: Reply, ruling: Ruling, grant: Grant) -> None:
-        if not ruling.may_stand:
+    async def _keep(self, reply: Reply, matter: Matter) -> None:
+        """Let an answer stand that the user gave for more than this time."""
+        if reply.option in (Option.ALLOW_ONCE, Option.REJECT_ONCE):
             return
-        match reply.option:
-            case Option.ALLOW_SESSION:
-                self.grants.remember(grant, self.conversation_id, allows=True)
-            case Option.ALLOW_ALWAYS | Option.REJECT_ALWAYS:
-                try:
-                    await self.grants.keep(grant, allows=reply.option.allows)
-                except StoreFailed:
-                    self.grants.remember(grant, self.conversation_id, allows=reply.option.allows)
-            case Option.ALLOW_ONCE | Option.REJECT_ONCE:
-                pass
+        for_good = reply.option is not Option.ALLOW_SESSION
+        # Where it cannot be kept for good, it stands for this conversation.
+        with suppress(StoreFailed):
+            await self.gate.keep(matter, self.conversation_id, allows=reply.option.allows, for_good=for_good)
 
     async def _record(self, proposal: Proposal) -> None:
         if self.proposals is None:
@@ -166,18 +139,16 @@ class Broker:
         except OllmError:
             return None  # a folder, or nothing at all
 
-    def _request(self, proposal: Proposal, kind: ToolKind, places: Sequence[Place]) -> PermissionRequest:
+    async def _asked(self, proposal: Proposal) -> tuple[PermissionRequest, Matter]:
+        """What the user is shown of a proposal, and what the rules look at."""
+        places = [self.workspace.place(uri) for change in proposal.changes for uri in uris(change)]
+        paths = tuple("/".join(place.names) for place in places)
+        # Of several kinds the one that is asked about in any case: all of them change something.
+        kind = kind_of(proposal.changes[0])
+        is_folder = Kind.FOLDER in [await self.workspace.kind(place) for place in places]
         detail = shown(proposal, lambda uri: str(self.workspace.place(uri).path))
-        scope = json.dumps(sorted(str(place.path) for place in places))
-        return PermissionRequest(proposal.tool, kind, proposal.title, detail, scope)
-
-    def _grant(self, request: PermissionRequest) -> Grant:
-        return Grant(request.tool, request.scope, self.identity, self.rules.digest)
-
-
-def _strictest(rulings: Sequence[Ruling]) -> Ruling:
-    order = (Decision.DENY, Decision.ASK, Decision.ALLOW)
-    return min(rulings, key=lambda ruling: (order.index(ruling.decision), ruling.may_stand))
+        request = PermissionRequest(proposal.tool, kind, proposal.title, detail, proposal.digest)
+        return request, Matter(proposal.tool, kind, paths, is_folder=is_folder)
 
 
 def _done(proposal: Proposal, applied: Applied) -> Sequence[Change]:

@@ -43,7 +43,7 @@ class CreateFile:
         place = view.place(text(arguments, "path"))
         if await view.kind(place) is not None:
             return failure(f"{place.shown} is there already. Change it with edit_file or write_file.")
-        if await view.kind(place.parent) not in ("directory", None):
+        if await view.kind(place.parent) not in ("folder", None):
             return failure(f"{place.shown} cannot be created: what should be its folder is a file.")
         change = Creation(place.uri, text(arguments, "content"))
         if outcome := await self._proposing.propose(self.spec.name, f"Create {place.shown}", change, run):

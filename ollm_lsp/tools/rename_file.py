@@ -66,12 +66,12 @@ class RenameFile:
 
     async def _obstacle(self, old: Place, new: Place) -> str | None:
         view = self._proposing.view
-        if await view.kind(old) not in ("file", "directory"):
+        if await view.kind(old) not in ("file", "folder"):
             return f"{old.shown} is not a file or folder."
         if new.path == old.path or old.path in new.path.parents:
             return f"{old.shown} cannot be moved to {new.shown}, which is the same or inside it."
         if await view.kind(new) is not None:
             return f"{new.shown} is there already."
-        if await view.kind(new.parent) != "directory":
+        if await view.kind(new.parent) != "folder":
             return f"The folder of {new.shown} is not there."
         return None

@@ -17,6 +17,7 @@ from ollm_lsp.tools.create_file import CreateFile
 from ollm_lsp.tools.delete_file import DeleteFile
 from ollm_lsp.tools.edit_file import EditFile
 from ollm_lsp.tools.find_files import FindFiles
+from ollm_lsp.tools.gate import Gate
 from ollm_lsp.tools.get_diagnostics import GetDiagnostics
 from ollm_lsp.tools.grants import Grants, identity_of
 from ollm_lsp.tools.list_buffers import ListBuffers
@@ -74,6 +75,7 @@ class Toolset:
             return ()
         broker, log = self.broker(desk), self._log(desk.conversation_id)
         workspace = broker.workspace
+        rules = self._rules(desk, workspace.roots)
         looking: list[Tool] = [
             ReadFile(workspace, log.note),
             ListDirectory(workspace),
@@ -92,14 +94,17 @@ class Toolset:
             RunCommand(workspace, broker),
         ]
         offered = (*(AskingTool(tool, broker) for tool in looking), *changing)
-        return tuple(tool for tool in offered if _is_offered(tool, broker.rules))
+        return tuple(tool for tool in offered if _is_offered(tool, rules))
 
     def broker(self, desk: Desk) -> Broker:
         roots = Roots(desk.folders)
-        rules = PermissionRules(desk.settings.tools, self._own_in(roots))
+        rules = self._rules(desk, roots)
         workspace = Workspace(roots, desk.buffers, _Policy(rules, desk.settings.context.exclude, desk.is_external))
-        identity = "\0".join(map(identity_of, desk.folders))
-        return Broker(desk.editor, workspace, rules, self._grants, desk.conversation_id, identity, self._proposals)
+        gate = Gate(rules, self._grants, "\0".join(map(identity_of, desk.folders)))
+        return Broker(desk.editor, workspace, gate, desk.conversation_id, self._proposals)
+
+    def _rules(self, desk: Desk, roots: Roots) -> PermissionRules:
+        return PermissionRules(desk.settings.tools, self._own_in(roots))
 
     def _own_in(self, roots: Roots) -> list[str]:
         found: list[str] = []

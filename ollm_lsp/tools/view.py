@@ -46,5 +46,5 @@ class View(Protocol):
         ...
 
     async def kind(self, place: Any, /) -> str | None:
-        """What is there: `file`, `directory` or `other`; nothing when nothing is."""
+        """What is there: `file`, `folder` or something else; nothing when nothing is."""
         ...

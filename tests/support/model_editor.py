@@ -122,7 +122,7 @@ class ModelEditor:
     async def kind(self, place: Any, /) -> str | None:
         if place.shown in self.buffers or place.shown in self.disk:
             return "file"
-        return "directory" if place.shown in self.folders else None
+        return "folder" if place.shown in self.folders else None
 
     def snapshot(self, path: str) -> Snapshot:
         uri = ModelPlace((path,)).uri
