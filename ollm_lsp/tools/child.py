@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
-GRACE = 2.0
+POLITE = 2.0
 """Seconds between asking a process to end and making it."""
+FORCED = 10.0
+"""Seconds in which the system has surely ended what it was told to end."""
 MARK = "OLLM_TOOL_RUN"
 """A variable that every descendant inherits, so that those which left the process group are found as well."""
 
@@ -76,18 +78,26 @@ async def _end(process: Process, mark: str) -> None:
     """End the tree: politely, then not. Those that began anew in a session of their own are found by their mark."""
     if process.returncode is None or _is_left(process.pid, mark):
         _signal(process.pid, mark, signal.SIGTERM)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await exited(process)
-                while _is_left(process.pid, mark):
-                    await asyncio.sleep(0.05)
-        _signal(process.pid, mark, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        await _wait(process, mark, POLITE)
+    if sys.platform != "win32" and (process.returncode is None or _is_left(process.pid, mark)):
+        # The end takes a moment, and one of them may have started another meanwhile.
+        await _wait(process, mark, FORCED, signal.SIGKILL)
     with suppress(ProcessLookupError):
         if process.returncode is None:
             process.kill()
     await exited(process)
     # Somebody who escaped may hold the other ends of the pipes for ever.
     cast("Any", process)._transport.close()  # noqa: SLF001 (there is no other way to close them)
+
+
+async def _wait(process: Process, mark: str, seconds: float, again: signal.Signals | None = None) -> None:
+    """Wait until all have gone, but not for ever, and repeat a signal meanwhile."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while process.returncode is None or _is_left(process.pid, mark):
+                if again is not None:
+                    _signal(process.pid, mark, again)
+                await asyncio.sleep(0.02)
 
 
 def _is_left(group: int, mark: str) -> bool:
@@ -104,7 +114,7 @@ def _is_left(group: int, mark: str) -> bool:
 
 def _signal(group: int, mark: str, number: signal.Signals) -> None:
     if sys.platform == "win32":
-        return  # `_gone` ends the process itself
+        return  # the process itself is ended by `_end`
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
     for pid in _marked(mark):

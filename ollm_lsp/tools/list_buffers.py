@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.spelling import visible
+from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import counted
 from ollm_lsp.tools.workspace import may_show
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ollm_lsp.tools.workspace import Workspace
 
 MAX_BUFFERS = 200
+_TIME_LIMIT = 30.0
 
 
 class ListBuffers:
@@ -45,7 +47,8 @@ class ListBuffers:
         buffers = self._workspace.buffers()
         if not buffers:
             return "No file is open."
-        lines = [self._line(place, snapshot) for place, snapshot in buffers[:MAX_BUFFERS]]
+        shown = buffers[:MAX_BUFFERS]
+        lines = await in_thread(lambda _: [self._line(place, snapshot) for place, snapshot in shown], _TIME_LIMIT)
         if len(buffers) > MAX_BUFFERS:
             lines.append(f"[{counted(len(buffers) - MAX_BUFFERS, 'more open file')} not shown.]")
         return "\n".join(lines)

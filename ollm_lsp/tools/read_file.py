@@ -10,6 +10,7 @@ from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools import image
 from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.spelling import visible
+from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ MAX_CHARS = 60_000
 LONGEST_LINE = 4_000
 TAG = 12
 """Digits of a digest that are enough to tell one text from another."""
+_TIME_LIMIT = 30.0
 
 
 class ReadFile:
@@ -66,7 +68,7 @@ class ReadFile:
         if last is not None and last < first:
             raise UnreadableFile(f"to_line {last} is before from_line {first}.", remedy="Give them in order.")
         if snapshot := self._workspace.elsewhere(written):
-            return shown_lines(visible(snapshot.uri), snapshot, first, last)
+            return await _shown(visible(snapshot.uri), snapshot, first, last)
         place = self._workspace.place(written)
         try:
             snapshot = await self._workspace.read(place)
@@ -76,13 +78,17 @@ class ReadFile:
             raise
         if self._note is not None:
             self._note(snapshot)
-        return shown_lines(place.shown, snapshot, first, last)
+        return await _shown(place.shown, snapshot, first, last)
 
     async def _picture(self, place: Place) -> str | None:
         try:
-            return image.described(await self._workspace.read_bytes(place, image.HEAD))
+            return image.described(await self._workspace.head(place, image.HEAD))
         except UnreadableFile:
             return None
+
+
+async def _shown(name: str, snapshot: Snapshot, first: int, last: int | None) -> str:
+    return await in_thread(lambda _: shown_lines(name, snapshot, first, last), _TIME_LIMIT)
 
 
 def shown_lines(name: str, snapshot: Snapshot, first: int, last: int | None) -> str:

@@ -13,6 +13,7 @@ from ollm_lsp.tools import child
 from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.search import Found
 from ollm_lsp.tools.spelling import visible
+from ollm_lsp.tools.watch import in_thread
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 1_000
 MAX_COUNT = 100
 """Lines of one file, so that it does not keep the others back."""
+MAX_COUNT_IN_TEXTS = 1_000
+_TIME_LIMIT = 30.0
 _PIECE = 1 << 16
 _LONGEST_RECORD = 1 << 16
 _SAFE = ("--no-config", "--no-pre", "--no-search-zip", "--no-follow", "--engine=default", "--color=never")
-_SHAPE = ("--line-number", "--no-heading", "--no-column", "--no-context-separator", f"--max-count={MAX_COUNT}")
+_SHAPE = ("--line-number", "--no-heading", "--no-column", "--no-context-separator")
 _SHORT = (f"--max-columns={MAX_COLUMNS}", "--max-columns-preview", "--no-messages")
 _RULES = ("--hidden", "--glob=!.git", "--no-require-git", "--no-ignore-parent", "--no-ignore-dot")
 _MORE_RULES = ("--no-ignore-exclude", "--no-ignore-global", "--max-filesize=10M")
@@ -43,8 +46,8 @@ class Ripgrep:
 
     async def in_files(self, query: Query, top: Place) -> AsyncGenerator[Found]:
         path = str(top.path)
-        argv = [*self._argv(query), *_RULES, *_MORE_RULES, *_types(query), "--with-filename", "--null"]
-        argv += ["--", query.text, path]
+        argv = [*self._argv(query), *_RULES, *_MORE_RULES, *_types(query), f"--max-count={MAX_COUNT}"]
+        argv += ["--with-filename", "--null", "--", query.text, path]
         async with child.started(argv, cwd=_nowhere(), env=self._env) as process:
             if process.stdout is None or process.stderr is None:
                 raise AssertionError("both pipes were asked for")
@@ -54,10 +57,16 @@ class Ripgrep:
 
     async def in_texts(self, query: Query, texts: Sequence[str]) -> Sequence[tuple[int, int]]:
         """All texts as one, so that one process is enough."""
-        lines = [[line.rstrip("\r\n") for line in lines_of(text)] for text in texts]
-        joined = "".join(f"{line}\n" for text in lines for line in text).encode(errors="replace")
-        ends = list(accumulate(map(len, lines)))
-        argv = [*self._argv(query), "--text", "--no-filename", "--", query.text, "-"]
+        joined, ends = await in_thread(lambda _: _joined(texts), _TIME_LIMIT)
+        argv = [
+            *self._argv(query),
+            f"--max-count={MAX_COUNT_IN_TEXTS}",
+            "--text",
+            "--no-filename",
+            "--",
+            query.text,
+            "-",
+        ]
         async with child.started(argv, cwd=_nowhere(), env=self._env, feed=joined) as process:
             if process.stdout is None or process.stderr is None:
                 raise AssertionError("both pipes were asked for")
@@ -69,6 +78,13 @@ class Ripgrep:
         kind = [] if query.is_regex else ["--fixed-strings"]
         case = "--ignore-case" if query.ignores_case else "--case-sensitive"
         return [str(self._program), *_SAFE, *_SHAPE, *_SHORT, *kind, case]
+
+
+def _joined(texts: Sequence[str]) -> tuple[bytes, list[int]]:
+    """One text of all lines, and where in it each of the texts ends."""
+    lines = [[line.rstrip("\r\n") for line in lines_of(text)] for text in texts]
+    joined = "".join(f"{line}\n" for text in lines for line in text)
+    return joined.encode(errors="replace"), list(accumulate(map(len, lines)))
 
 
 async def _records(stream: StreamReader, top: bytes) -> AsyncGenerator[tuple[bytes, int, str]]:

@@ -112,7 +112,7 @@ class RunCommand:
 
     async def _outcome(self, argv: Sequence[str], folder: Place) -> ToolOutcome:
         output = Output()
-        env = programs.environment(self._workspace.roots)
+        env = await in_thread(lambda _: programs.environment(self._workspace.roots), _LOOK_UP)
         was_slow = False
         async with child.started(argv, cwd=folder.path, env=env, joined=True) as process:
             try:

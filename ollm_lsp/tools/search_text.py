@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import UnreadableFile
@@ -23,7 +24,7 @@ from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.ports import ToolRun
@@ -94,7 +95,7 @@ class SearchText:
         for top in tops:
             kind = await self._workspace.kind(top)
             if kind is not walk.Kind.FOLDER and not self._workspace.buffer(top):
-                await self._workspace.read_bytes(top, 1)
+                await self._workspace.head(top, 1)
         return tops
 
 
@@ -122,9 +123,8 @@ class _Search:
     async def in_buffers(self, buffers: Sequence[tuple[str, Snapshot]]) -> None:
         if not buffers:
             return
-        lines = [lines_of(snapshot.text) for _, snapshot in buffers]
-        for index, line in await self._engine.in_texts(self._query, [snapshot.text for _, snapshot in buffers]):
-            self.hits.append(Hit(buffers[index][0], line, lines[index][line - 1].rstrip("\r\n")))
+        found = await self._engine.in_texts(self._query, [snapshot.text for _, snapshot in buffers])
+        self.hits += await in_thread(lambda _: list(_hits(buffers, found)), TIME_LIMIT)
 
     async def _in_files(self, top: Place) -> None:
         rules = await in_thread(lambda _: rules_on_the_way(top), TIME_LIMIT)
@@ -150,12 +150,21 @@ class _Search:
         )
 
 
+def _hits(buffers: Sequence[tuple[str, Snapshot]], found: Sequence[tuple[int, int]]) -> Iterator[Hit]:
+    for index, group in groupby(found, key=lambda one: one[0]):
+        name, snapshot = buffers[index]
+        lines = lines_of(snapshot.text)
+        yield from (Hit(name, line, lines[line - 1].rstrip("\r\n")) for _, line in group)
+
+
 async def chosen_engine(workspace: Workspace) -> Engine:
     """ripgrep if the user has it, from outside the workspace; else our own."""
-    roots = workspace.roots
-    program = await in_thread(lambda _: programs.found("rg", roots), TIME_LIMIT)
-    env = programs.environment(roots)
-    return Ripgrep(program, env) if program else SlowSearch(env)
+
+    def choose(_: object) -> Engine:
+        program, env = programs.found("rg", workspace.roots), programs.environment(workspace.roots)
+        return Ripgrep(program, env) if program else SlowSearch(env)
+
+    return await in_thread(choose, TIME_LIMIT)
 
 
 def _query(arguments: JsonObject) -> Query:

@@ -12,6 +12,7 @@ from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.tools import child
 from ollm_lsp.tools.search import Found
 from ollm_lsp.tools.spelling import visible
+from ollm_lsp.tools.watch import in_thread
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ollm_lsp.tools.roots import Place
     from ollm_lsp.tools.search import Query
 
+_TIME_LIMIT = 30.0
 _PIECE = 1 << 16
 _ARGV = (sys.executable, "-I", "-m", "ollm_lsp.tools.search_child")
 
@@ -38,8 +40,8 @@ class SlowSearch:
                 yield Found(type(top)(top.folder, tuple(names), top.label), line, beginning)
 
     async def in_texts(self, query: Query, texts: Sequence[str]) -> Sequence[tuple[int, int]]:
-        order = {**_order(query), "texts": texts}
-        async with child.started(_ARGV, cwd=_cwd(), env=self._env, feed=json.dumps(order).encode()) as process:
+        order = await in_thread(lambda _: json.dumps({**_order(query), "texts": texts}).encode(), _TIME_LIMIT)
+        async with child.started(_ARGV, cwd=_cwd(), env=self._env, feed=order) as process:
             return [(index, line) async for index, line in _answers(process.stdout, query)]
 
 

@@ -92,7 +92,7 @@ class Workspace:
             )
         return Snapshot(place.uri, await in_thread(lambda _: text_of(data, place.shown), _TIME_LIMIT))
 
-    async def read_bytes(self, place: Place, limit: int) -> bytes:
+    async def head(self, place: Place, limit: int) -> bytes:
         """The first bytes of a file, whatever they mean."""
         self._refuse_forbidden(place)
         return await in_thread(lambda _: walk.read(place, limit), _TIME_LIMIT)

@@ -111,3 +111,23 @@ def test_only_a_few_modules_write_files_and_all_of_them_in_the_state_directory()
 
     found = {module for module in MODULES if any(map(writes, ast.walk(tree_of(module))))}
     assert {str(module.relative_to(PACKAGE)) for module in found} == WRITERS
+
+
+OPENS = {"open", "fdopen", "read_text", "read_bytes", "scandir", "listdir", "iterdir", "glob", "rglob", "walk", "fwalk"}
+OPENERS = {
+    "tools/walk.py",  # the walk itself
+    "tools/walk_by_path.py",  # and what stands in for it on Windows
+    "tools/child.py",  # looks for processes in /proc
+}
+
+
+def test_only_the_walk_opens_files_of_the_user() -> None:
+    def opens(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return name in OPENS
+
+    tools = [module for module in MODULES if module.parent.name == "tools"]
+    found = {module for module in tools if any(map(opens, ast.walk(tree_of(module))))}
+    assert {str(module.relative_to(PACKAGE)) for module in found} == OPENERS

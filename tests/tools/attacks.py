@@ -33,7 +33,7 @@ def set_trap(folder: Path) -> Trap:
     for top in (outside, outside / "deep", sibling, work, work / "a" / "b", work / "src"):
         top.mkdir(parents=True)
     for top in (outside, outside / "deep", sibling):
-        for name in (UNLISTED, "plain.txt"):
+        for name in (UNLISTED, "plain.txt", "linked.txt"):
             (top / name).write_text(f"{CANARY} is not for you\n")
     (work / "src" / "main.py").write_text("print('inside')\n")
     (work / "a" / "b" / "c.txt").write_text("inside\n")
@@ -56,8 +56,8 @@ def set_trap(folder: Path) -> Trap:
     }
     for name, target in links.items():
         (work / name).symlink_to(target)
-    os.link(outside / "plain.txt", work / "hard.txt")
-    os.link(outside / "plain.txt", work / "src" / "hard.py")
+    os.link(outside / "linked.txt", work / "hard.txt")
+    os.link(outside / "linked.txt", work / "src" / "hard.py")
     os.mkfifo(work / "fifo")
     listener = socket.socket(socket.AF_UNIX)
     here = os.open(work, os.O_RDONLY)

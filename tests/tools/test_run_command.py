@@ -187,7 +187,7 @@ async def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threat F42: also what ignores a polite end, and what went into a session of its own."""
-    monkeypatch.setattr(child, "GRACE", 0.2)
+    monkeypatch.setattr(child, "POLITE", 0.2)
     outcome = await run(bench, PYTHON, "-c", f"{FAMILY}\ntime.sleep(600)", str(tmp_path), time_limit=3.0)
     assert outcome.text.endswith("[It had not ended after 3 s and was stopped.]")
     assert outcome.status is ToolStatus.FAILED
@@ -197,7 +197,7 @@ async def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(
 async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "GRACE", 0.2)
+    monkeypatch.setattr(child, "POLITE", 0.2)
     outcome = await run(bench, PYTHON, "-c", FAMILY, str(tmp_path), time_limit=100)
     assert outcome.text == "ready\n[Ended with status 0.]"
     assert alive(tmp_path) == []
@@ -206,7 +206,7 @@ async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(
 async def test_a_call_that_is_cancelled_ends_its_program(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "GRACE", 0.2)
+    monkeypatch.setattr(child, "POLITE", 0.2)
     running = asyncio.create_task(run(bench, PYTHON, "-c", f"{FAMILY}\ntime.sleep(600)", str(tmp_path)))
     while len(alive(tmp_path)) < 4:
         await asyncio.sleep(0.05)

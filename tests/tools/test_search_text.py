@@ -270,6 +270,13 @@ async def test_ripgrep_runs_nothing_that_a_workspace_or_environment_brings(
     assert not canary.exists()
 
 
+@pytest.mark.skipif(RG is None, reason="ripgrep is not installed")
+async def test_ripgrep_reads_no_configuration_even_if_it_is_told_of_one(tmp_path: Path) -> None:
+    plant(tmp_path, {"work/a": "needle\n", "ripgreprc": "--invert-match\n"})
+    engine = Ripgrep(Path(RG or ""), {"RIPGREP_CONFIG_PATH": str(tmp_path / "ripgreprc")})
+    assert await found(Bench(tmp_path / "work", engine=engine), "needle") == ["a:1: needle"]
+
+
 async def test_without_ripgrep_the_slow_engine_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert isinstance(await chosen_engine(Bench(tmp_path / "work").workspace), SlowSearch)
