@@ -15,7 +15,7 @@ from ollm_lsp.core.errors import UnreadableFile
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
 POLITE = 2.0
 """Seconds between asking a process to end and making it."""
@@ -23,6 +23,8 @@ FORCED = 10.0
 """Seconds in which the system has surely ended what it was told to end."""
 MARK = "OLLM_TOOL_RUN"
 """A variable that every descendant inherits, so that those which left the process group are found as well."""
+
+_PROCESSES = Path("/proc")
 
 
 @asynccontextmanager
@@ -103,10 +105,12 @@ async def _wait(process: Process, mark: str, seconds: float, again: signal.Signa
 def _is_left(group: int, mark: str) -> bool:
     if sys.platform == "win32":
         return False
+    if (_PROCESSES / "self" / "stat").exists():
+        return bool(_family(group, mark))
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
-        return bool(list(_marked(mark)))
+        return False
     except PermissionError:
         return True
     return True
@@ -117,18 +121,27 @@ def _signal(group: int, mark: str, number: signal.Signals) -> None:
         return  # the process itself is ended by `_end`
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    for pid in _marked(mark):
+    for pid in _family(group, mark):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
 
-def _marked(mark: str) -> Iterable[int]:
-    """The processes with that mark, where the system tells the environment of a process."""
+def _family(group: int, mark: str) -> list[int]:
+    """The living processes of a group, and those with a mark, where the system tells of processes."""
     wanted = f"{MARK}={mark}".encode()
-    with suppress(OSError):
-        for entry in os.scandir("/proc"):
-            if not entry.name.isdigit():
-                continue
-            with suppress(OSError):
-                if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                    yield int(entry.name)
+    try:
+        names = [entry.name for entry in _PROCESSES.iterdir()]
+    except OSError:
+        return []
+    return [int(name) for name in names if name.isdigit() and _belongs(_PROCESSES / name, group, wanted)]
+
+
+def _belongs(process: Path, group: int, wanted: bytes) -> bool:
+    try:
+        # Behind the name, which may hold anything, come the state, the parent and the group.
+        state, _, own_group = (process / "stat").read_bytes().rpartition(b")")[2].split()[:3]
+        if state in (b"Z", b"X"):
+            return False
+        return int(own_group) == group or wanted in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False  # it has gone meanwhile, or is somebody else's
