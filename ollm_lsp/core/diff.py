@@ -20,8 +20,8 @@ CRLF = "\\ All lines end with CR LF"
 def diff(old: str, new: str) -> str:
     r"""How one text becomes another: every changed line whole, with three lines around it. Empty for equal texts.
 
-    Lines end at `\n` here and nowhere else. Every `\r` is shown, unless all lines of both texts end with one: then the
-    first line of the diff says so.
+    Lines end at `\n` here and nowhere else. Every `\r` is shown, but those before a `\n` when all lines of both texts
+    end with them: then the first line of the diff says so.
     """
     if old == new:
         return ""
@@ -75,7 +75,7 @@ def _range(start: int, end: int) -> str:
 
 def _ends_with_crlf(text: str) -> bool:
     endings = text.count("\r\n")
-    return endings == text.count("\n") == text.count("\r") and (endings > 0 or not text)
+    return endings == text.count("\n") and (endings > 0 or not text)
 
 
 def _split(text: str, ending: str) -> list[str]:

@@ -96,6 +96,9 @@ def test_an_editor_that_makes_the_splices_from_the_last_to_the_first_gets_the_ne
         ("\ufeffa\n", "\ufeffb\n", [Splice(1, 2, "b")]),
         ("a\nb", "a\nb\n", [Splice(3, 3, "\n")]),
         ("a\r\n", "a\n", [Splice(1, 3, "\n")]),
+        ("a\r\n", "a\rb", [Splice(1, 3, "\rb")]),
+        ("a\r", "a\r\n", [Splice(1, 2, "\r\n")]),
+        ("a\nb", "a\r\nb", [Splice(1, 2, "\r\n")]),
         ("one\ntwo\nthree\nfour\n", "ONE\ntwo\nthree\nFOUR\n", [Splice(0, 3, "ONE"), Splice(14, 18, "FOUR")]),
     ],
 )

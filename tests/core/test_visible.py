@@ -55,6 +55,11 @@ def test_what_was_made_visible_can_be_read_back_so_no_two_texts_look_the_same(te
     assert unescape(visible_name(text)) == text
 
 
+def test_a_text_that_looks_like_a_spelling_is_not_taken_for_one() -> None:
+    assert visible("⟨U+202E⟩") == "⟨U+27E8⟩U+202E⟩"
+    assert visible_name("⟨U+202E⟩") == "⟨U+27E8⟩U+202E⟩"
+
+
 @patient
 @given(any_text)
 def test_nothing_unseen_is_left_and_a_name_stays_on_one_line(text: str) -> None:
