@@ -75,6 +75,15 @@ def hidden(text: str) -> list[Hidden]:
     return found
 
 
+def without_hidden(text: str) -> str:
+    """The text as people see it."""
+    lines = text.split("\n")
+    for one in reversed(hidden(text)):
+        line = lines[one.line]
+        lines[one.line] = line[: one.column] + line[one.column + 1 :]
+    return "\n".join(lines)
+
+
 def _is_honest(text: str, index: int) -> bool:
     """Whether the text around a character explains it."""
     character = text[index]

@@ -22,6 +22,7 @@ from ollm_lsp.core.usage import FREE, Usage
 from ollm_lsp.core.window import SUMMARISING
 from ollm_lsp.core.written_call import call_ids
 from ollm_lsp.lsp.desk import tools_for
+from ollm_lsp.lsp.project_rules import project_rules
 from ollm_lsp.lsp.question import compose, system_prompt
 from ollm_lsp.lsp.session import new_id
 from ollm_lsp.settings.narrowing import is_local
@@ -72,8 +73,10 @@ class ChatWork:
 
     async def answer(self, response_id: str) -> Response:
         """Let the model answer, with the open buffers as context."""
-        chat, system = self._settings.chat, system_prompt(self._settings)
+        chat = self._settings.chat
         async with self._models() as found:
+            rules = await project_rules(self._session, self._settings, self._recording, found.window)
+            system = system_prompt(self._settings, rules)
             toolbox = await self._toolbox()
             history = self._conversation.history(self._parent_id, self._model)
             models = await self._with_tools(found, toolbox, history)

@@ -28,9 +28,9 @@ SYSTEM_PROMPT = (
 )
 
 
-def system_prompt(settings: Settings) -> Message:
+def system_prompt(settings: Settings, rules: str = "") -> Message:
     """What goes before every conversation. It changes as rarely as can be, so that prompt caches hit."""
-    return Message.system(settings.chat.system_prompt or SYSTEM_PROMPT)
+    return Message.system("\n\n".join(filter(None, (settings.chat.system_prompt or SYSTEM_PROMPT, rules))))
 
 
 def compose(

@@ -96,6 +96,10 @@ class Toolset:
         offered = (*(AskingTool(tool, broker) for tool in looking), *changing)
         return tuple(tool for tool in offered if _is_offered(tool, rules))
 
+    def workspace(self, desk: Desk) -> Workspace:
+        """What the tools see."""
+        return self.broker(desk).workspace
+
     def broker(self, desk: Desk) -> Broker:
         roots = Roots(desk.folders)
         rules = self._rules(desk, roots)
