@@ -11,17 +11,21 @@ from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.provider_around import ProviderAround
 from ollm_lsp.core.react_attempt import Attempt
 from ollm_lsp.core.react_prompt import as_text, corrected, uses_tools
+from ollm_lsp.core.tokens import estimate_tools
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from ollm_lsp.core.events import ProviderEvent
     from ollm_lsp.core.model import Capabilities
     from ollm_lsp.core.ports import Fits, Provider
     from ollm_lsp.core.request import ChatRequest
+    from ollm_lsp.core.tool import ToolSpec
 
 CORRECTIONS = 2
 """How often the model is told in one turn what was wrong with its call."""
+NATIVE_SHARE, REACT_SHARE = 4, 10
+"""Tools fill at most this part of a model's window, where it can call them and where it reads about them."""
 
 
 def suited(provider: Provider, capabilities: Capabilities, *, tools_wanted: bool, fits: Fits = any_object) -> Provider:
@@ -32,6 +36,15 @@ def suited(provider: Provider, capabilities: Capabilities, *, tools_wanted: bool
     if not tools_wanted:
         return provider
     return RepairingProvider(provider, fits) if capabilities.tools else ReactProvider(provider, fits)
+
+
+def can_afford(tools: Sequence[ToolSpec], capabilities: Capabilities, window: int) -> bool:
+    """Whether a model has room for tools beside everything else.
+
+    As text they take more than their words: each step is read again, and only models that are small need it.
+    """
+    share = NATIVE_SHARE if capabilities.tools else REACT_SHARE
+    return estimate_tools(tools) * share <= window
 
 
 class ReactProvider(ProviderAround):

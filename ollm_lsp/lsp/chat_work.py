@@ -13,7 +13,7 @@ from ollm_lsp.core.counting import count
 from ollm_lsp.core.events import FinishReason, Started, TextDelta
 from ollm_lsp.core.messages import Message, Role, Text
 from ollm_lsp.core.model import ModelId
-from ollm_lsp.core.react import suited
+from ollm_lsp.core.react import can_afford, suited
 from ollm_lsp.core.recap import recap
 from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.tokens import DEFAULT_LIMIT
@@ -77,7 +77,7 @@ class ChatWork:
         async with self._models() as found:
             rules = await project_rules(self._session, self._settings, self._recording, found.window)
             system = system_prompt(self._settings, rules)
-            toolbox = await self._toolbox()
+            toolbox = await self._toolbox(found)
             history = self._conversation.history(self._parent_id, self._model)
             models = await self._with_tools(found, toolbox, history)
             if chat.auto_compact and await self._is_due(models, (system, *history), toolbox):
@@ -146,12 +146,14 @@ class ChatWork:
                 return model
         return self._model
 
-    async def _toolbox(self) -> Toolbox:
+    async def _toolbox(self, models: _Models) -> Toolbox:
         session, chat = self._session, self._settings.chat
         if not chat.tools or self._params.tools is False:
             return Toolbox()
         tools = await tools_for(session, self._settings, self._conversation.id, is_external=self._is_external)
-        return Toolbox(tools, fits=await session.services.fits(), time_limit=chat.tool_timeout) if tools else Toolbox()
+        if not tools or not can_afford([tool.spec for tool in tools], models.capabilities, models.window):
+            return Toolbox()
+        return Toolbox(tools, fits=await session.services.fits(), time_limit=chat.tool_timeout)
 
     @property
     def _is_external(self) -> bool:

@@ -25,10 +25,10 @@ from ollm_lsp.core.events import (
 from ollm_lsp.core.messages import Message, Role
 from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.ports import CountsTokens
-from ollm_lsp.core.react import ReactProvider, suited
+from ollm_lsp.core.react import ReactProvider, can_afford, suited
 from ollm_lsp.core.react_prompt import as_text
 from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tokens import estimate
+from ollm_lsp.core.tokens import estimate, estimate_tools
 from ollm_lsp.core.tool import ToolCall, ToolChoice, ToolResult, ToolSpec
 from ollm_lsp.core.turn import Turn
 from ollm_lsp.core.usage import Cost, Usage
@@ -315,3 +315,11 @@ def test_a_model_uses_tools_as_well_as_it_can() -> None:
     assert suited(provider, Capabilities(), tools_wanted=False) is provider
     assert isinstance(suited(provider, Capabilities(tools=True), tools_wanted=True), RepairingProvider)
     assert isinstance(suited(provider, Capabilities(), tools_wanted=True), ReactProvider)
+
+
+@patient
+@given(st.integers(1, 100_000), st.booleans(), st.lists(st.text(max_size=400), max_size=12))
+def test_tools_are_offered_where_they_leave_room_for_the_rest(window: int, is_native: bool, about: list[str]) -> None:
+    tools = [ToolSpec(f"tool_{number}", text, {}) for number, text in enumerate(about)]
+    share = 0.25 if is_native else 0.1
+    assert can_afford(tools, Capabilities(tools=is_native), window) == (estimate_tools(tools) <= share * window)
