@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from ollm_lsp.lsp.handlers.chat import send
@@ -121,5 +122,8 @@ async def cancelled(state: State) -> float:
 @pytest.mark.prop("core-34")
 @pytest.mark.parametrize("state", STATES.values(), ids=list(STATES))
 async def test_a_cancel_stops_a_chat_at_once_in_every_state(state: State) -> None:
+    await cancelled(state)  # what is loaded on first use stays open
+    handles = psutil.Process().num_fds()
     # The best of three: a busy machine may delay one, a chat that waits for something delays all.
     assert min([await cancelled(state) for _ in range(3)]) < 0.2
+    assert psutil.Process().num_fds() == handles
