@@ -127,9 +127,9 @@ def test_a_pattern_and_a_path_that_are_twice_as_long_take_no_more_than_a_few_tim
         matches(path, hostile)  # compiled and cached, as in a session
         times: list[float] = []
         for _ in range(5):
-            began = time.perf_counter()
+            began = time.thread_time()
             assert not matches(path, hostile)
-            times.append(time.perf_counter() - began)
+            times.append(time.thread_time() - began)
         return min(times)
 
     assert took(160) <= 10 * took(80) + 0.001

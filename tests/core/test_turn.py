@@ -132,10 +132,10 @@ def test_four_times_as_many_deltas_take_about_four_times_as_long() -> None:
     def took(size: int) -> float:
         times: list[float] = []
         for _ in range(5):
-            began = time.perf_counter()
+            began = time.thread_time()
             turn = turn_of(*[TextDelta("x" * 50)] * size)
             assert turn.message is not None
-            times.append(time.perf_counter() - began)
+            times.append(time.thread_time() - began)
         return min(times)
 
     assert took(40_000) <= 10 * took(10_000)
