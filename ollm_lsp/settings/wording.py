@@ -44,7 +44,7 @@ _BOUNDS: Final = {
     "greater_than_equal": ("The number must be at least {ge}.", "Write a larger one."),
     "less_than_equal": ("The number must be at most {le}.", "Write a smaller one."),
     "string_too_long": ("The text may have at most {max_length} characters.", "Shorten it."),
-    "literal_error": ("This is not one of the values that can be here.", "Write one of these: {expected}."),
+    "literal_error": ("One of these is expected: {expected}.", "Write it as it is here."),
     "too_long": ("The list may have at most {max_length} entries.", "Shorten it."),
 }
 
