@@ -37,7 +37,8 @@ def desk_of(session: Session, settings: Settings, conversation_id: str, *, is_ex
     """Where the tools of a conversation work."""
     from ollm_lsp.tools.toolset import Desk  # noqa: PLC0415 (start-up time)
 
-    folders = tuple(folder for uri in session.folders if (folder := uris.folder(uri)))
+    found = map(uris.folder, session.folders)
+    folders = tuple(folder for folder in found if folder and folder.is_absolute() and folder.is_dir())
     editor, diagnostics = EditorOfSession(session), DiagnosticsOfSession(session)
     return Desk(
         folders, BuffersOfSession(session), editor, diagnostics, settings, conversation_id, is_external=is_external

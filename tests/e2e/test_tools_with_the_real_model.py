@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import pytest
 
-from ollm_lsp.core.call_repair import repaired
+from ollm_lsp.core.call_repair import RepairingProvider, repaired
 from ollm_lsp.core.completion import collect
 from ollm_lsp.core.events import FinishReason
 from ollm_lsp.core.messages import Message, Reasoning, Role
@@ -122,7 +122,7 @@ async def test_a_model_without_tools_is_corrected_calls_a_tool_and_answers(port:
 async def test_a_model_with_tools_makes_a_native_call_and_goes_on_with_its_result(port: int) -> None:
     llama = Llama(port, {"tool_choice": "required", "parallel_tool_calls": False}, {"max_tokens": 12})
     provider = suited(llama, Capabilities(tools=True), tools_wanted=True)
-    assert provider is llama
+    assert isinstance(provider, RepairingProvider)
 
     request = ChatRequest(NAME, (ASKED,), (COUNT,), tool_choice=ToolChoice.REQUIRED)
     called = await collect(repaired(provider.stream(request), request.tools, fits))
