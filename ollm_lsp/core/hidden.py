@@ -9,9 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from unicodedata import bidirectional, category, name
 
 from ollm_lsp.core.visible import spelt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SUSPECTS = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
@@ -62,26 +66,27 @@ class Hidden:
 
 def hidden(text: str) -> list[Hidden]:
     """All hidden characters of a text. A byte-order mark at its beginning is none."""
-    flags = {index for flag in _FLAG.finditer(text) for index in range(*flag.span())}
     found: list[Hidden] = []
     line, line_start = 0, 0
-    for suspect in _SUSPECTS.finditer(text):
-        index = suspect.start()
-        if index in flags or _is_honest(text, index):
-            continue
+    for index in hiding(text):
         line += text.count("\n", line_start, index)
         line_start = text.rfind("\n", line_start, index) + 1 or line_start
-        found.append(Hidden(suspect[0], line, index - line_start))
+        found.append(Hidden(text[index], line, index - line_start))
     return found
+
+
+def hiding(text: str) -> Iterator[int]:
+    """Where the hidden characters of a text are."""
+    flags = {index for flag in _FLAG.finditer(text) for index in range(*flag.span())}
+    for suspect in _SUSPECTS.finditer(text):
+        if suspect.start() not in flags and not _is_honest(text, suspect.start()):
+            yield suspect.start()
 
 
 def without_hidden(text: str) -> str:
     """The text as people see it."""
-    lines = text.split("\n")
-    for one in reversed(hidden(text)):
-        line = lines[one.line]
-        lines[one.line] = line[: one.column] + line[one.column + 1 :]
-    return "\n".join(lines)
+    dropped = set(hiding(text))
+    return "".join(letter for index, letter in enumerate(text) if index not in dropped) if dropped else text
 
 
 def _is_honest(text: str, index: int) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from unicodedata import category, name, normalize
 
 OPEN, CLOSE = "\N{MATHEMATICAL LEFT ANGLE BRACKET}", "\N{MATHEMATICAL RIGHT ANGLE BRACKET}"
-_UNSEEN = {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"}
+_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _INKLESS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U00016fe4"
     "\U000e0100-\U000e01ef]"
@@ -40,6 +40,11 @@ def visible_name(text: str) -> str:
     return "".join(names)
 
 
+def visible_letter(character: str) -> str:
+    """A single character on one line, spelt out if it cannot be seen."""
+    return spelt(character) if character in "\n\t" else _shown(character)
+
+
 def spelt(character: str) -> str:
     """A character as its number."""
     return f"{OPEN}U+{ord(character):04X}{CLOSE}"
@@ -63,7 +68,7 @@ def _shown(character: str) -> str:
 @lru_cache(maxsize=4096)
 def _shown_in_name(character: str) -> str:
     is_disguised = not character.isascii() and normalize("NFKC", character).isascii()
-    return spelt(character) if is_disguised or character in "\n\t" else _shown(character)
+    return spelt(character) if is_disguised else visible_letter(character)
 
 
 @lru_cache(maxsize=4096)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.change import CreateFile as Creation
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
-from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.parameters import CONTENT, PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ class CreateFile:
         self._proposing = proposing
 
     def title(self, arguments: JsonObject) -> str:
-        return f"Create {visible_name(text(arguments, 'path'))}"
+        return f"Create {titled(text(arguments, 'path'))}"
 
     def locations(self, arguments: JsonObject) -> Sequence[Location]:
         return [Location(self._proposing.view.place(text(arguments, "path")).uri)]

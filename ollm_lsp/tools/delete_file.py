@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.change import DeleteFile as Deletion
 from ollm_lsp.core.errors import PermissionDenied, StaleDocument
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
-from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.parameters import PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
 from ollm_lsp.tools.protected import is_backup, is_history
+from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class DeleteFile:
         self._proposing = proposing
 
     def title(self, arguments: JsonObject) -> str:
-        return f"Delete {visible_name(text(arguments, 'path'))}"
+        return f"Delete {titled(text(arguments, 'path'))}"
 
     def locations(self, arguments: JsonObject) -> Sequence[Location]:
         return [Location(self._proposing.view.place(text(arguments, "path")).uri)]

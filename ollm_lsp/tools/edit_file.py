@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.search_replace import Block, replaced
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.parameters import BASE, PATH, BadArgument, optional_text, parameters, text
 from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ class EditFile:
         self._proposing = proposing
 
     def title(self, arguments: JsonObject) -> str:
-        return f"Edit {visible_name(text(arguments, 'path'))}"
+        return f"Edit {titled(text(arguments, 'path'))}"
 
     def locations(self, arguments: JsonObject) -> Sequence[Location]:
         return [Location(self._proposing.view.place(text(arguments, "path")).uri)]

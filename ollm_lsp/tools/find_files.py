@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
+from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.file_pattern import FilePattern
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.tree import Tree
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
@@ -77,7 +77,7 @@ class FindFiles:
             lines.append("[Not everything was looked at: the workspace is too large. Give a path.]")
         elif found.is_cut or len(lines) > MAX_FOUND:
             lines[MAX_FOUND:] = [f"[Only {MAX_FOUND} files are shown. Give a narrower pattern or a path.]"]
-        return "\n".join(lines) if lines else f"No file fits '{visible(written)}'."
+        return "\n".join(lines) if lines else f"No file fits '{visible_name(written)}'."
 
     def _line(self, place: Place) -> str:
         return place.shown if self._workspace.may_read(place) else f"{place.shown} (secret, not read)"

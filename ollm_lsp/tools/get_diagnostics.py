@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.tools.spelling import visible
+from ollm_lsp.core.visible import visible, visible_name
 from ollm_lsp.tools.words import counted, titled
 from ollm_lsp.tools.workspace import may_show
 
@@ -54,7 +55,7 @@ class GetDiagnostics:
         known = await self._diagnostics.of(self._uri(path) if path else None)
         found = [(self._named(diagnostic), diagnostic) for diagnostic in known if self._may_show(diagnostic.uri)]
         if not found:
-            return f"No diagnostics are known{f' for {visible(path)}' if path else ''}."
+            return f"No diagnostics are known{f' for {visible_name(path)}' if path else ''}."
         found.sort(key=_order)
         lines = [_line(name, diagnostic) for name, diagnostic in found[:MAX_SHOWN]]
         if len(found) > MAX_SHOWN:
@@ -67,7 +68,7 @@ class GetDiagnostics:
 
     def _named(self, diagnostic: Diagnostic) -> str:
         place = self._workspace.place_of(diagnostic.uri)
-        return place.shown if place else visible(diagnostic.uri)
+        return place.shown if place else copyable(diagnostic.uri)
 
     def _may_show(self, uri: str) -> bool:
         """Messages quote the text that they are about."""
@@ -83,6 +84,6 @@ def _order(found: tuple[str, Diagnostic]) -> tuple[int, str, int]:
 def _line(name: str, diagnostic: Diagnostic) -> str:
     first, last = diagnostic.line + 1, diagnostic.end_line + 1
     where = f"{name}:{first}" if last <= first else f"{name}:{first}-{last}"
-    message = " ".join(visible(" ".join(diagnostic.message[:LONGEST].split())).split())
-    origin = " ".join(visible(part[:100]) for part in (diagnostic.source, diagnostic.code) if part)
+    message = visible(" ".join(diagnostic.message[:LONGEST].split()))
+    origin = " ".join(visible_name(part[:100]) for part in (diagnostic.source, diagnostic.code) if part)
     return f"{where}: {diagnostic.severity}: {message}" + (f" [{origin}]" if origin else "")

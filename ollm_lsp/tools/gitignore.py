@@ -11,7 +11,7 @@ from pathspec.patterns.gitignore import GitIgnorePatternError
 
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.tools import walk
-from ollm_lsp.tools.spelling import folded
+from ollm_lsp.tools.spellings import folded_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def rules_on_the_way(place: Place) -> Ignored | None:
 
 def is_git_folder(name: str) -> bool:
     """Whether a name is that of git's own folder, in whatever spelling: it is never entered."""
-    return folded(name) == ".git"
+    return folded_name(name) == ".git"
 
 
 def _sound(lines: list[str]) -> Iterator[str]:

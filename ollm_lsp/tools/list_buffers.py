@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools.file_text import lines_of
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import counted
 from ollm_lsp.tools.workspace import may_show
@@ -54,7 +54,7 @@ class ListBuffers:
         return "\n".join(lines)
 
     def _line(self, place: Place | None, snapshot: Snapshot) -> str:
-        name = place.shown if place else visible(snapshot.uri)
+        name = place.shown if place else copyable(snapshot.uri)
         if not (self._workspace.may_read(place) if place else may_show(snapshot.uri)):
             return f"{name} (secret, not read)"
         return f"{name} ({counted(len(lines_of(snapshot.text)), 'line')})"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.walk import Entry, Kind
 from ollm_lsp.tools.words import counted, sized, titled
 
@@ -62,7 +62,7 @@ class ListDirectory:
             entries = []
         there = {entry.name for entry in entries}
         lines = [self._line(folder, entry) for entry in sorted(entries, key=_order)]
-        lines += [f"{visible(name)} (open, never saved)" for name in unsaved if name not in there]
+        lines += [f"{copyable(name)} (open, never saved)" for name in unsaved if name not in there]
         if not lines:
             return f"{folder.shown}/ is empty."
         cut = len(lines) > MAX_ENTRIES
@@ -80,7 +80,7 @@ class ListDirectory:
         return sorted(place.names[-1] for place in places if place.names and place.parent == folder)
 
     def _line(self, folder: Place, entry: Entry) -> str:
-        name = visible(entry.name)
+        name = copyable(entry.name)
         match entry.kind:
             case Kind.FOLDER:
                 return f"{name}/"

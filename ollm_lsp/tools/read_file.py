@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import count_in, text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools import image
 from ollm_lsp.tools.file_text import lines_of
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
 
@@ -68,7 +68,7 @@ class ReadFile:
         if last is not None and last < first:
             raise UnreadableFile(f"to_line {last} is before from_line {first}.", remedy="Give them in order.")
         if snapshot := self._workspace.elsewhere(written):
-            return await _shown(visible(snapshot.uri), snapshot, first, last)
+            return await _shown(copyable(snapshot.uri), snapshot, first, last)
         place = self._workspace.place(written)
         try:
             snapshot = await self._workspace.read(place)

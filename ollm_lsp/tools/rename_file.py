@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.change import RenameFile as Move
 from ollm_lsp.core.errors import PermissionDenied
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
-from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.parameters import PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
 from ollm_lsp.tools.protected import is_history
+from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class RenameFile:
         self._proposing = proposing
 
     def title(self, arguments: JsonObject) -> str:
-        return f"Move {visible_name(text(arguments, 'path'))} to {visible_name(text(arguments, 'new_path'))}"
+        return f"Move {titled(text(arguments, 'path'))} to {titled(text(arguments, 'new_path'))}"
 
     def locations(self, arguments: JsonObject) -> Sequence[Location]:
         place = self._proposing.view.place

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import UnreadableFile
+from ollm_lsp.core.visible import visible
 from ollm_lsp.tools import child
 from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.search import Found
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.watch import in_thread
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ async def _judge(status: int, errors: StreamReader, query: Query) -> None:
     if status not in (0, 1):
         said = (await errors.read(2_000)).decode(errors="replace")
         if said.strip():
-            told = " ".join(visible(" ".join(said.split())).split())
+            told = visible(" ".join(said.split()))
             raise UnreadableFile(
                 f"ripgrep cannot search for '{visible(query.text[:200])}': {told[:500]}",
                 remedy="Write another pattern, or search for a plain text without regex.",

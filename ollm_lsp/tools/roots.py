@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.tools import written_path
-from ollm_lsp.tools.spelling import folded, visible
+from ollm_lsp.tools.spellings import folded_name
 from ollm_lsp.tools.written_path import refused
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """The same for people and models: what could disturb a display is escaped."""
-        return visible(self.written)
+        """The same for people and models: what could disturb a display is spelt out."""
+        return copyable(self.written)
 
     @property
     def parent(self) -> Place:
@@ -59,7 +60,7 @@ class Place:
         """Whether some file system would take both for the same."""
         ours, others = self.path.parts, other.path.parts
         pairs = zip(reversed(ours), reversed(others), strict=False)  # the last names differ most often
-        return len(ours) == len(others) and all(one == two or folded(one) == folded(two) for one, two in pairs)
+        return len(ours) == len(others) and all(folded_name(one) == folded_name(two) for one, two in pairs)
 
 
 class Roots:
@@ -85,7 +86,7 @@ class Roots:
             return self._below(0, names)
         if names and names[0] in self._labels:
             return self._below(self._labels.index(names[0]), names[1:])
-        known = ", ".join(map(visible, self._labels))
+        known = ", ".join(map(copyable, self._labels))
         raise refused(written, "the workspace has several folders", f"Begin the path with one of them: {known}.")
 
     def _below(self, index: int, names: tuple[str, ...] = ()) -> Place:

@@ -10,10 +10,10 @@ from ollm_lsp.core.errors import PermissionDenied, UnreadableFile
 from ollm_lsp.core.foreign_json import list_in, text_in
 from ollm_lsp.core.permission import PermissionRequest
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec, ToolStatus
+from ollm_lsp.core.visible import visible, visible_name
 from ollm_lsp.tools import child, programs
 from ollm_lsp.tools.control_sequences import plain
 from ollm_lsp.tools.output import Output
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
@@ -78,7 +78,7 @@ class RunCommand:
         program = await in_thread(lambda _: programs.found(name, self._workspace.roots), _LOOK_UP)
         if program is None:
             raise PermissionDenied(
-                f"There is no program '{visible(name)}' outside the workspace.",
+                f"There is no program '{visible_name(name)}' outside the workspace.",
                 remedy="Name a program that is installed on the user's system.",
             )
         argv = [str(program), *rest]

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
@@ -19,7 +20,6 @@ from ollm_lsp.tools.hits import MAX_HITS, Hit, told, verified
 from ollm_lsp.tools.ripgrep import Ripgrep
 from ollm_lsp.tools.search import Query
 from ollm_lsp.tools.slow_search import SlowSearch
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
 
@@ -81,7 +81,7 @@ class SearchText:
         try:
             async with asyncio.timeout(self._time_limit):
                 if outside := self._workspace.elsewhere(path):
-                    await search.in_buffers([(visible(outside.uri), outside)])
+                    await search.in_buffers([(copyable(outside.uri), outside)])
                 else:
                     await search.in_places(await self._tops(path))
         except TimeoutError:

@@ -7,7 +7,7 @@ from fnmatch import translate
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ollm_lsp.tools.spelling import folded
+from ollm_lsp.tools.spellings import folded_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ PUBLIC = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.def
 
 def is_secret(names: Sequence[str]) -> bool:
     """Whether a path, by its names, is one that holds secrets, in whatever spelling."""
-    *folders, name = map(folded, names or [""])
+    *folders, name = map(folded_name, names or [""])
     secret, public = _patterns()
     if public.fullmatch(name):
         return False

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ollm_lsp.tools.spelling import visible
+from ollm_lsp.core.visible import visible_name
 
 _LONGEST = 120
 
 
 def titled(text: str) -> str:
     """Somebody's words in a title: on one line, not too many, and nothing hidden in them."""
-    return visible(text) if len(text) <= _LONGEST else f"{visible(text[:_LONGEST])}…"
+    return visible_name(text) if len(text) <= _LONGEST else f"{visible_name(text[:_LONGEST])}…"
 
 
 def counted(count: int, noun: str) -> str:

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import OutsideWorkspace, PermissionDenied, UnreadableFile
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.tools import walk
 from ollm_lsp.tools.file_text import MAX_FILE, text_of
 from ollm_lsp.tools.secrets_rule import DenySecrets, is_secret
-from ollm_lsp.tools.spelling import visible
 from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.watch import in_thread
 
@@ -71,9 +71,9 @@ class Workspace:
     def elsewhere(self, written: str) -> Snapshot | None:
         """The open document outside the workspace that is named exactly as it is shown; raises `PermissionDenied`."""
         for place, snapshot in self.buffers():
-            if place is None and written in (snapshot.uri, visible(snapshot.uri)):
+            if place is None and written in (snapshot.uri, copyable(snapshot.uri)):
                 if not may_show(snapshot.uri):
-                    raise _denied(visible(snapshot.uri))
+                    raise _denied(copyable(snapshot.uri))
                 return snapshot
         return None
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.lines import adopted
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.parameters import BASE, CONTENT, PATH, optional_text, parameters, text
 from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class WriteFile:
         self._proposing = proposing
 
     def title(self, arguments: JsonObject) -> str:
-        return f"Write {visible_name(text(arguments, 'path'))}"
+        return f"Write {titled(text(arguments, 'path'))}"
 
     def locations(self, arguments: JsonObject) -> Sequence[Location]:
         return [Location(self._proposing.view.place(text(arguments, "path")).uri)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from ollm_lsp.core.errors import OutsideWorkspace
-from ollm_lsp.tools.spelling import visible
+from ollm_lsp.core.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ _RELATIVE = "Write a path relative to the workspace, such as src/main.py."
 
 def refused(written: str, why: str, remedy: str = _RELATIVE) -> OutsideWorkspace:
     """The refusal of a path, which is shown but shortened and without anything that acts on a display."""
-    shown = visible(written[:200]) + ("…" if len(written) > 200 else "")
+    shown = visible_name(written[:200]) + ("…" if len(written) > 200 else "")
     return OutsideWorkspace(f"The path '{shown}' is refused: {why}.", remedy=remedy)
 
 

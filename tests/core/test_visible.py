@@ -64,7 +64,7 @@ def test_a_text_that_looks_like_a_spelling_is_not_taken_for_one() -> None:
 @given(any_text)
 def test_nothing_unseen_is_left_and_a_name_stays_on_one_line(text: str) -> None:
     for shown, spared in ((visible(text), "\n\t "), (visible_name(text), " ")):
-        unseen = {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp", "Zs"}
+        unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
         assert not [letter for letter in shown if unicodedata.category(letter) in unseen and letter not in spared]
 
 

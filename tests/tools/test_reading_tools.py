@@ -240,7 +240,7 @@ async def test_diagnostics_are_told_the_worst_first(bench: Bench, tmp_path: Path
         Diagnostic(f"file://{tmp_path}/.env", 0, 0, Severity.ERROR, "KEY=1 is no key"),
     ]
     assert (await bench.text("get_diagnostics")).split("\n") == [
-        "a.py:1-3: error: broken here\\x1b[2J",
+        "a.py:1-3: error: broken here⟨U+001B⟩[2J",
         "file:///elsewhere/b.py:2: warning: odd [x]",
         "a.py:5: hint: unused [ruff F401]",
     ]
@@ -279,15 +279,15 @@ async def test_hostile_names_are_shown_whole_and_stay_themselves(bench: Bench, t
 
 async def test_names_that_are_no_utf_8_are_shown_too(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "caf\udce9").write_text("needle\n")
-    assert "caf\\xe9" in await bench.text("list_directory")
-    assert await bench.text("find_files", pattern="*") == "caf\\xe9"
-    assert "caf\\xe9:1: needle" in await bench.text("search_text", query="needle")
+    assert "caf⟨U+DCE9⟩" in await bench.text("list_directory")
+    assert await bench.text("find_files", pattern="*") == "caf⟨U+DCE9⟩"
+    assert "caf⟨U+DCE9⟩:1: needle" in await bench.text("search_text", query="needle")
 
 
 def test_calls_are_shown_with_their_places(bench: Bench, tmp_path: Path) -> None:
     shown = {tool.spec.name: tool for tool in bench.tools}
     read = {"path": "a\x1b.py", "from_line": 3}
-    assert shown["read_file"].title(read) == "Read a\\x1b.py"
+    assert shown["read_file"].title(read) == "Read a⟨U+001B⟩.py"
     assert list(shown["read_file"].locations({"path": "a.py", "from_line": 3})) == [
         Location(f"file://{tmp_path}/a.py", 2)
     ]

@@ -181,7 +181,7 @@ def test_without_a_folder_every_path_is_refused() -> None:
 
 def test_a_place_is_shown_without_what_disturbs_a_display_and_keeps_its_name() -> None:
     place = Place(WORK, ("a\x1b[2J\u202e.txt",))
-    assert place.shown == "a\\x1b[2J\\u202e.txt"
+    assert place.shown == "a⟨U+001B⟩[2J⟨U+202E⟩.txt"
     assert place.path.name == "a\x1b[2J\u202e.txt"
 
 

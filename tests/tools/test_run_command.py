@@ -13,6 +13,7 @@ import pytest
 
 from ollm_lsp.core.permission import Verdict
 from ollm_lsp.core.tool import ToolKind, ToolStatus
+from ollm_lsp.core.visible import unescape
 from ollm_lsp.tools import child, run_command
 from ollm_lsp.tools.control_sequences import plain
 from ollm_lsp.tools.output import MAX_HEAD, MAX_TAIL, Output
@@ -96,7 +97,7 @@ async def test_every_call_is_asked_about_and_shows_exactly_what_runs(bench: Benc
     assert len(bench.answers.requests) == 3
     request = bench.answers.requests[0]
     assert (request.tool, request.kind) == ("run_command", ToolKind.EXECUTE)
-    shown = [json.loads(line) for line in request.detail.split("\n") if line.startswith("    ")]
+    shown = [json.loads(unescape(line)) for line in request.detail.split("\n") if line.startswith("    ")]
     assert shown == [*argv, f"{tmp_path}/work"]
     assert not any(hidden in request.detail + request.title for hidden in ("\x1b", "\u202e"))
     assert json.loads(request.scope) == [f"{tmp_path}/work", *argv]
