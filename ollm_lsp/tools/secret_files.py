@@ -1,4 +1,4 @@
-"""Files that hold secrets: they are read into no model's context unless the user named them."""
+"""Files that hold secrets: they are read into no model's context unless the user named them (threat T26)."""
 
 from __future__ import annotations
 
@@ -10,29 +10,50 @@ from ollm_lsp.tools.spellings import folded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ollm_lsp.tools.roots import Place
+
 _FOLDERS: Final = frozenset(
-    {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud", ".secrets"}
-)
-_FILES: Final = (
-    ".env*", "*.env", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd",
-    ".vault-token", ".dockercfg", ".terraformrc", "terraform.rc", "*.tfvars", "*.tfvars.json", "*.tfstate",
-    "*.tfstate.*", "credentials", "credentials.json", "credentials.y*ml", "credentials.toml", "credentials.xml",
-    "credentials.csv", "credentials.ini", "secrets.json", "secrets.y*ml", "secrets.toml", "secrets.ini", "secrets.txt",
-    "secret.json", "secret.y*ml", "service-account*.json", "service_account*.json", "client_secret*.json",
-    "application_default_credentials.json", "*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore",
-    "*.kdbx", "*.kdb", "*.ppk", "*.ovpn", "*.gpg", "*.mobileprovision", "id_rsa*", "id_dsa*", "id_ecdsa*",
-    "id_ed25519*", "*.keytab", "master.key", "kubeconfig*",
+    {
+        ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud", ".secrets", ".ollm",
+        # for the addresses and the history in it
+        ".git",
+    }
 )  # fmt: skip
-_PUBLIC: Final = ("*.pub",)
+_FILES: Final = (
+    # environment files
+    ".env*", "..env.sw?", "*.env", ".dev.vars",
+    # private keys and key stores
+    "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.keytab", "*.gpg",
+    "*.ovpn", "*.mobileprovision", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "secring.*",
+    # credential stores
+    ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".yarnrc.yml", ".pypirc", ".dockercfg", ".terraformrc",
+    "terraform.rc", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*", "*.tfrc.json", "kubeconfig*",
+    "*.kubeconfig", ".vault-token", ".htpasswd", ".git-credentials",
+    "credentials", "credentials.json", "credentials.*.json", "credentials.y*ml", "credentials.toml", "credentials.xml",
+    "credentials.csv", "credentials.ini", "application_default_credentials.json", "client_secret*.json",
+    "service-account*.json", "service_account*.json",
+    "secret.json", "secret.y*ml", "secrets.json", "secrets.y*ml", "secrets.toml", "secrets.ini", "secrets.txt",
+)  # fmt: skip
+_IN_FOLDERS: Final = ("gh/hosts.yml",)
+"""Files that only their folder tells from others."""
+_PUBLIC: Final = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
+"""What looks like one of them and is made to be shared."""
 
 
 def is_secret(names: Sequence[str]) -> bool:
     """Whether a path, by its names, is one that holds secrets, in whatever spelling."""
     spelt = folded("/".join(names))
-    if any(name in _FOLDERS for name in spelt):
+    if any(name in _FOLDERS for name in spelt) or "/".join(spelt[-2:]) in _IN_FOLDERS:
         return True
     return any(_fits(name, _FILES) for name in spelt) and not _fits(spelt[-1], _PUBLIC)
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class DenySecrets:
+    """The policy of whoever has no better one."""
+
+    def may_read(self, place: Place) -> bool:
+        return not is_secret(place.names)

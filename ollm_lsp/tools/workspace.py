@@ -12,7 +12,7 @@ from ollm_lsp.core.errors import OutsideWorkspace, PermissionDenied, UnreadableF
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.tools import walk
 from ollm_lsp.tools.file_text import MAX_FILE, text_of
-from ollm_lsp.tools.secrets_rule import DenySecrets, is_secret
+from ollm_lsp.tools.secret_files import DenySecrets, is_secret
 from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.watch import in_thread
 

@@ -1,10 +1,10 @@
-"""The rule about secrets: which names it means, in all spellings, and which it does not."""
+"""Files that hold secrets: which names are meant, in all spellings, and which are not."""
 
 from __future__ import annotations
 
 import pytest
 
-from ollm_lsp.tools.secrets_rule import is_secret
+from ollm_lsp.tools.secret_files import is_secret
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,8 @@ from ollm_lsp.tools.secrets_rule import is_secret
             "a/.git/x",
         ),
         *(".docker/config.json", ".kube/config", "terraform.tfstate", ".config/gcloud/a/b.json", "secrets.yaml"),
+        *(".config/gh/hosts.yml", ".terraform.d/credentials.tfrc.json", ".cargo/credentials.toml", ".gem/credentials"),
+        *(".dev.vars", "..env.swp", "secring.gpg", ".yarnrc.yml", "prod.kubeconfig", "a.tfvars", ".ollm/state"),
     ],
 )
 def test_what_holds_secrets_is_known(path: str) -> None:
@@ -51,6 +53,7 @@ def test_what_holds_secrets_is_known(path: str) -> None:
             ".github/workflows/ci.yml",
             "docs/secrets.md",
             "pem.txt",
+            "gh/hosts.py",
             "",
         ),
     ],
