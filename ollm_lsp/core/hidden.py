@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional, category, name
 
-from ollm_lsp.core.visible import spelt
+from ollm_lsp.core.visible import script, spelt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +92,7 @@ def _is_honest(text: str, index: int) -> bool:
     """Whether the text around a character explains it."""
     character = text[index]
     before, after = text[index - 1 : index] if index else "", text[index + 1 : index + 2]
-    scripts = {_script(before), _script(after)}
+    scripts = {script(before), script(after)}
     match character:
         case "\ufeff":
             return index == 0
@@ -119,9 +118,9 @@ def _is_honest_variant(character: str, before: str) -> bool:
         case _ if "\ufe00" <= character <= "\ufe0f":
             return _takes_selector(before)
         case _ if "\U000e0100" <= character <= "\U000e01ef":
-            return _script(before) == "CJK"
+            return script(before) == "CJK"
         case _ if "\U0001bca0" <= character <= "\U0001d17a":
-            return _script(before) in {"DUPLOYAN", "MUSICAL"}
+            return script(before) in {"DUPLOYAN", "MUSICAL"}
         case _:
             return False
 
@@ -141,10 +140,5 @@ def _takes_selector(character: str) -> bool:
     return bool(character) and (
         category(character) in {"So", "Sm", "Pd", "Po"}
         or character in "0123456789#*\u2139"
-        or _script(character) in {"CJK", "MYANMAR", "PHAGS-PA"}
+        or script(character) in {"CJK", "MYANMAR", "PHAGS-PA"}
     )
-
-
-@lru_cache(maxsize=4096)
-def _script(character: str) -> str:
-    return name(character, "").partition(" ")[0] if character else ""

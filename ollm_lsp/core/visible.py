@@ -35,7 +35,7 @@ def visible_name(text: str) -> str:
     for word in _WORD.finditer(text):
         if any(letter.isascii() for letter in word[0]):
             for index in range(*word.span()):
-                if _script(text[index]) in _LOOK_ALIKES:
+                if script(text[index]) in _LOOK_ALIKES:
                     names[index] = spelt(text[index])
     return "".join(names)
 
@@ -56,6 +56,12 @@ def unescape(shown: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def script(character: str) -> str:
+    """The first word of a character's name, which for a letter is its script."""
+    return name(character, "").partition(" ")[0] if character else ""
+
+
+@lru_cache(maxsize=4096)
 def _shown(character: str) -> str:
     if character in "\n\t ":
         return character
@@ -69,8 +75,3 @@ def _shown(character: str) -> str:
 def _shown_in_name(character: str) -> str:
     is_disguised = not character.isascii() and normalize("NFKC", character).isascii()
     return spelt(character) if is_disguised else visible_letter(character)
-
-
-@lru_cache(maxsize=4096)
-def _script(character: str) -> str:
-    return name(character, "").partition(" ")[0]

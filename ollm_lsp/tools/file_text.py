@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from io import StringIO
 
 from ollm_lsp.core.errors import UnreadableFile
 
@@ -27,8 +26,3 @@ def text_of(data: bytes, shown: str) -> str:
         raise UnreadableFile(
             f"'{shown}' is not UTF-8 text (byte {error.start:,}).", remedy="Ask the user to open it in the editor."
         ) from None
-
-
-def lines_of(text: str) -> list[str]:
-    r"""The lines with their endings, which are `\n`, `\r\n` and `\r` only, as in LSP."""
-    return StringIO(text, newline="").readlines()

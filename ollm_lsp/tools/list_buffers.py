@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.copyable import copyable
+from ollm_lsp.core.lines import split
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import counted
 from ollm_lsp.tools.workspace import may_show
@@ -57,4 +57,4 @@ class ListBuffers:
         name = place.shown if place else copyable(snapshot.uri)
         if not (self._workspace.may_read(place) if place else may_show(snapshot.uri)):
             return f"{name} (secret, not read)"
-        return f"{name} ({counted(len(lines_of(snapshot.text)), 'line')})"
+        return f"{name} ({counted(len(split(snapshot.text)), 'line')})"

@@ -15,7 +15,7 @@ from ollm_lsp.core.search_replace import NoMatch
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.core.tool import ToolOutcome, ToolStatus
 from ollm_lsp.tools.changed_lines import changed_lines
-from ollm_lsp.tools.read_log import ReadLog, tag_of
+from ollm_lsp.tools.read_log import READ_AGAIN, ReadLog, tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """How often an edit is proposed anew when the document changed while the user thought about it."""
-_READ_AGAIN = "Read the file again, then make the edit on what it says now."
 
 
 def _new_id() -> str:
@@ -54,7 +53,7 @@ class Proposing:
             case Failed(reason, failed, done):
                 return failure(f"{reason} {_extent(failed, done)}")
             case Stale():
-                raise StaleDocument("It changed while the user was asked, and nothing was changed.", remedy=_READ_AGAIN)
+                raise StaleDocument("It changed while the user was asked, and nothing was changed.", remedy=READ_AGAIN)
             case _:
                 assert_never(applied)
 
@@ -72,7 +71,7 @@ class Proposing:
             except NoMatch as reason:
                 return failure(str(reason))
             if edit is None:
-                raise StaleDocument(f"{place.shown} has changed where you edit it.", remedy=_READ_AGAIN)
+                raise StaleDocument(f"{place.shown} has changed where you edit it.", remedy=READ_AGAIN)
             if edit.text == current.text:
                 self.log.note(wanted)
                 return ToolOutcome(f"{place.shown} says that already, so nothing was changed.")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import count_in, text_in
+from ollm_lsp.core.lines import split
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools import image
-from ollm_lsp.tools.file_text import lines_of
+from ollm_lsp.tools.read_log import tag_of
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 MAX_LINES = 2_000
 MAX_CHARS = 60_000
 LONGEST_LINE = 4_000
-TAG = 12
-"""Digits of a digest that are enough to tell one text from another."""
 _TIME_LIMIT = 30.0
 
 
@@ -93,8 +92,8 @@ async def _shown(name: str, snapshot: Snapshot, first: int, last: int | None) ->
 
 def shown_lines(name: str, snapshot: Snapshot, first: int, last: int | None) -> str:
     """Some lines of a text under a line that says what they are; what is left out is said at the end."""
-    lines = lines_of(snapshot.text)
-    tag = snapshot.digest[:TAG]
+    lines = split(snapshot.text)
+    tag = tag_of(snapshot)
     if not lines:
         return f"{name} is empty, tag {tag}"
     if first > len(lines):

@@ -14,7 +14,7 @@ from ollm_lsp.core.snapshot import Snapshot
 MOST_CHARACTERS = 32_000_000
 TAG = 12
 """Digits of a digest by which a model names a text."""
-_READ_AGAIN = "Read the file again, then make the edit on what it says now."
+READ_AGAIN = "Read the file again, then make the edit on what it says now."
 
 
 def tag_of(snapshot: Snapshot) -> str:
@@ -58,7 +58,7 @@ class ReadLog:
         text = self._texts.get((current.uri, wanted))
         if text is None:
             finding = f"You have read no text '{tag}' of it." if tag else "It has changed since you read it."
-            raise StaleDocument(finding, remedy=_READ_AGAIN)
+            raise StaleDocument(finding, remedy=READ_AGAIN)
         return Snapshot(current.uri, text)
 
     def move(self, uri: str, new_uri: str) -> None:

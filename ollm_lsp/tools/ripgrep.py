@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import UnreadableFile
+from ollm_lsp.core.lines import split
 from ollm_lsp.core.visible import visible
 from ollm_lsp.tools import child
-from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.search import Found
 from ollm_lsp.tools.watch import in_thread
 
@@ -82,7 +82,7 @@ class Ripgrep:
 
 def _joined(texts: Sequence[str]) -> tuple[bytes, list[int]]:
     """One text of all lines, and where in it each of the texts ends."""
-    lines = [[line.rstrip("\r\n") for line in lines_of(text)] for text in texts]
+    lines = [[line.rstrip("\r\n") for line in split(text)] for text in texts]
     joined = "".join(f"{line}\n" for text in lines for line in text)
     return joined.encode(errors="replace"), list(accumulate(map(len, lines)))
 

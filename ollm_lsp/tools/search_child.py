@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import OllmError
+from ollm_lsp.core.lines import split
 from ollm_lsp.tools import walk
 from ollm_lsp.tools.file_pattern import FilePattern
-from ollm_lsp.tools.file_text import MAX_FILE, lines_of, text_of
+from ollm_lsp.tools.file_text import MAX_FILE, text_of
 from ollm_lsp.tools.roots import Place
 from ollm_lsp.tools.tree import Tree
 from ollm_lsp.tools.walk import Kind
@@ -48,7 +49,7 @@ def _compiled(order: dict[str, Any]) -> re.Pattern[str]:
 
 def _in_texts(texts: list[str], pattern: re.Pattern[str]) -> Iterator[object]:
     for index, text in enumerate(texts):
-        yield from ([index, line] for line, _ in _matching(lines_of(text), pattern))
+        yield from ([index, line] for line, _ in _matching(split(text), pattern))
 
 
 def _in_files(order: dict[str, Any], pattern: re.Pattern[str]) -> Iterator[object]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import text_in
+from ollm_lsp.core.lines import split
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools import programs, walk
 from ollm_lsp.tools.file_pattern import FilePattern
-from ollm_lsp.tools.file_text import lines_of
 from ollm_lsp.tools.find_files import folders_of, is_in
 from ollm_lsp.tools.gitignore import rules_on_the_way
 from ollm_lsp.tools.hits import MAX_HITS, Hit, told, verified
@@ -153,7 +153,7 @@ class _Search:
 def _hits(buffers: Sequence[tuple[str, Snapshot]], found: Sequence[tuple[int, int]]) -> Iterator[Hit]:
     for index, group in groupby(found, key=lambda one: one[0]):
         name, snapshot = buffers[index]
-        lines = lines_of(snapshot.text)
+        lines = split(snapshot.text)
         yield from (Hit(name, line, lines[line - 1].rstrip("\r\n")) for _, line in group)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -22,7 +21,7 @@ from ollm_lsp.tools.search_text import SearchText
 from ollm_lsp.tools.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ollm_lsp.core.diagnostic import Diagnostic
@@ -111,13 +110,3 @@ class Bench:
         result = await self.call(name, **arguments)
         assert result.is_error, result.text
         return result.text
-
-
-class NoRun:
-    """A run that nobody watches."""
-
-    id = "0"
-
-    @contextmanager
-    def asking(self) -> Generator[None]:
-        yield

@@ -18,7 +18,8 @@ from ollm_lsp.tools import child, run_command
 from ollm_lsp.tools.control_sequences import plain
 from ollm_lsp.tools.output import MAX_HEAD, MAX_TAIL, Output
 from ollm_lsp.tools.run_command import RunCommand
-from tests.support.workspace import Answers, Bench, NoRun
+from tests.support.quiet_run import QuietRun
+from tests.support.workspace import Answers, Bench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ def bench(tmp_path: Path) -> Bench:
 
 async def run(bench: Bench, *argv: str, **options: Any) -> ToolOutcome:
     tool = RunCommand(bench.workspace, bench.answers, **options)
-    return await tool.run({"argv": list(argv)}, NoRun())
+    return await tool.run({"argv": list(argv)}, QuietRun())
 
 
 async def test_a_program_runs_in_the_workspace_and_its_output_is_read(bench: Bench, tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ async def test_somebody_who_fails_to_answer_has_not_said_yes(bench: Bench, tmp_p
     canary = tmp_path / "canary"
     with pytest.raises(TimeoutError):
         await RunCommand(bench.workspace, Broken()).run(
-            {"argv": [PYTHON, "-c", f"open({str(canary)!r}, 'w')"]}, NoRun()
+            {"argv": [PYTHON, "-c", f"open({str(canary)!r}, 'w')"]}, QuietRun()
         )
     assert not canary.exists()
 

@@ -17,7 +17,8 @@ from ollm_lsp.tools.roots import Roots
 from ollm_lsp.tools.search import Found
 from ollm_lsp.tools.search_text import SearchText, chosen_engine
 from ollm_lsp.tools.slow_search import SlowSearch
-from tests.support.workspace import Bench, NoRun
+from tests.support.quiet_run import QuietRun
+from tests.support.workspace import Bench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -169,7 +170,7 @@ async def test_no_expression_takes_for_ever(tmp_path: Path, engine: Engine, quer
     """Threat F38: it is answered within its limit, and its process is gone."""
     plant(tmp_path, {"a": "a" * 40 + "!\n", "b": "needle\n"})
     tool = SearchText(Bench(tmp_path).workspace, engine, time_limit=1.0)
-    text = await tool.run({"query": query, "regex": True}, NoRun())
+    text = await tool.run({"query": query, "regex": True}, QuietRun())
     assert "stopped" in text or "found" in text or "hit" in text
     assert not children()
 
@@ -193,7 +194,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path) ->
     plant(tmp_path, {"a": "needle\n"})
     bench = Bench(tmp_path)
     bench.open.open(f"file://{tmp_path}/open", "needle")
-    text = await SearchText(bench.workspace, Hanging(), time_limit=0.5).run({"query": "needle"}, NoRun())
+    text = await SearchText(bench.workspace, Hanging(), time_limit=0.5).run({"query": "needle"}, QuietRun())
     assert text.split("\n") == [
         "a:1: needle",
         "open:1: needle",
@@ -204,7 +205,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path) ->
 async def test_a_search_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     plant(tmp_path, {"a": "a" * 60 + "!\n"})
     tool = SearchText(Bench(tmp_path).workspace, SlowSearch({}), time_limit=60)
-    searching = asyncio.create_task(tool.run({"query": "(a+)+$", "regex": True}, NoRun()))
+    searching = asyncio.create_task(tool.run({"query": "(a+)+$", "regex": True}, QuietRun()))
     while not children():
         await asyncio.sleep(0.01)
     searching.cancel()
