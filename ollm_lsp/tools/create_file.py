@@ -9,6 +9,7 @@ from ollm_lsp.core.errors import OllmError
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
 from ollm_lsp.tools.parameters import CONTENT, PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class CreateFile:
         place = view.place(text(arguments, "path"))
         if await view.kind(place) is not None:
             return failure(f"{place.shown} is there already. Change it with edit_file or write_file.")
-        if await view.kind(place.parent) not in ("folder", None):
+        if await view.kind(place.parent) not in (Kind.FOLDER, None):
             return failure(f"{place.shown} cannot be created: what should be its folder is a file.")
         change = Creation(place.uri, text(arguments, "content"))
         if outcome := await self._proposing.propose(self.spec.name, f"Create {place.shown}", change, run):

@@ -10,6 +10,7 @@ from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
 from ollm_lsp.tools.parameters import PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
 from ollm_lsp.tools.protected import is_backup, is_history
+from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class DeleteFile:
         if is_backup(path):
             raise PermissionDenied("Backups are never deleted.", remedy=_BY_HAND)
         kind = await view.kind(place)
-        if kind != "file":
+        if kind is not Kind.FILE:
             return failure(f"{place.shown} {'cannot be deleted: it is no file' if kind else 'is not there'}.")
         current = await view.read(place)
         if log.base(current).text != current.text:

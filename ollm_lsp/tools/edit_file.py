@@ -8,6 +8,7 @@ from ollm_lsp.core.search_replace import Block, replaced
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools.parameters import BASE, PATH, BadArgument, optional_text, parameters, text
 from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class EditFile:
 
     async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome:
         place = self._proposing.view.place(text(arguments, "path"))
-        if await self._proposing.view.kind(place) != "file":
+        if await self._proposing.view.kind(place) is not Kind.FILE:
             return failure(f"{place.shown} is not a file that can be edited. create_file makes new files.")
         blocks = list(_blocks(arguments.get("edits")))
 

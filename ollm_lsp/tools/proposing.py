@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 from uuid import uuid4
 
 from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
@@ -22,10 +22,27 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.change import Change
     from ollm_lsp.core.ports import Proposes, ToolRun
-    from ollm_lsp.tools.view import Place, View
+    from ollm_lsp.tools.roots import Place
+    from ollm_lsp.tools.walk import Kind
 
 ATTEMPTS = 3
 """How often an edit is proposed anew when the document changed while the user thought about it."""
+
+
+class View(Protocol):
+    """What the editing tools see of the workspace, where the text of an open document counts and the disk does not."""
+
+    def place(self, written: str) -> Place:
+        """The place that a model means, or `OutsideWorkspace`."""
+        ...
+
+    async def read(self, place: Place) -> Snapshot:
+        """The present text, or an `OllmError` when it cannot be read as text."""
+        ...
+
+    async def kind(self, place: Place) -> Kind | None:
+        """What is there; nothing when nothing is."""
+        ...
 
 
 def _new_id() -> str:

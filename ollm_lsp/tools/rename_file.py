@@ -10,6 +10,7 @@ from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
 from ollm_lsp.tools.parameters import PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
 from ollm_lsp.tools.protected import is_history
+from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.ports import ToolRun
     from ollm_lsp.tools.proposing import Proposing
-    from ollm_lsp.tools.view import Place
+    from ollm_lsp.tools.roots import Place
 
 _NEW_PATH: dict[str, Any] = {"type": "string", "minLength": 1, "description": "Its new path. Nothing may be there yet."}
 
@@ -66,12 +67,12 @@ class RenameFile:
 
     async def _obstacle(self, old: Place, new: Place) -> str | None:
         view = self._proposing.view
-        if await view.kind(old) not in ("file", "folder"):
+        if await view.kind(old) not in (Kind.FILE, Kind.FOLDER):
             return f"{old.shown} is not a file or folder."
         if new.path == old.path or old.path in new.path.parents:
             return f"{old.shown} cannot be moved to {new.shown}, which is the same or inside it."
         if await view.kind(new) is not None:
             return f"{new.shown} is there already."
-        if await view.kind(new.parent) != "folder":
+        if await view.kind(new.parent) is not Kind.FOLDER:
             return f"The folder of {new.shown} is not there."
         return None

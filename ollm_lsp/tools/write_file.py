@@ -8,6 +8,7 @@ from ollm_lsp.core.lines import adopted
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools.parameters import BASE, CONTENT, PATH, optional_text, parameters, text
 from ollm_lsp.tools.proposing import failure
+from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.words import titled
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class WriteFile:
 
     async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome:
         place = self._proposing.view.place(text(arguments, "path"))
-        if await self._proposing.view.kind(place) != "file":
+        if await self._proposing.view.kind(place) is not Kind.FILE:
             return failure(f"{place.shown} is not a file that can be written. create_file makes new files.")
         content = text(arguments, "content")
 

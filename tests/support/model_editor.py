@@ -7,8 +7,8 @@ version that they name, in the buffer. Files are saved only when somebody saves.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from ollm_lsp.core.applied import Applied, Done, Rejected, Stale
 from ollm_lsp.core.change import Change, CreateFile, DeleteFile, EditText, Proposal, RenameFile
@@ -16,39 +16,18 @@ from ollm_lsp.core.errors import OutsideWorkspace, StoreFailed
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.core.splices import splices, spots
 from ollm_lsp.lsp.buffer import Position, PositionEncoding, Range, TextBuffer
+from ollm_lsp.tools.roots import Place
+from ollm_lsp.tools.walk import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from ollm_lsp.core.ports import ToolRun
 
 Answer: TypeAlias = "Callable[[Proposal], Awaitable[Applied | None]]"
 """What the user says: nothing is a yes."""
+FOLDER = Path("/work")
 MARK = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True)
-class ModelPlace:
-    """A path in the model's workspace."""
-
-    names: tuple[str, ...]
-
-    @property
-    def shown(self) -> str:
-        return "/".join(self.names)
-
-    @property
-    def path(self) -> Path:
-        return cast("Path", PurePosixPath("/work", *self.names))
-
-    @property
-    def uri(self) -> str:
-        return f"file:///work/{self.shown}"
-
-    @property
-    def parent(self) -> ModelPlace:
-        return ModelPlace(self.names[:-1])
 
 
 @dataclass
@@ -110,22 +89,23 @@ class ModelEditor:
 
     # the tools' side
 
-    def place(self, written: str, /) -> ModelPlace:
-        names = tuple(name for name in written.removeprefix("/work/").split("/") if name)
+    def place(self, written: str) -> Place:
+        names = tuple(name for name in written.removeprefix(f"{FOLDER}/").split("/") if name)
         if ".." in names:
             raise OutsideWorkspace(f"'{written}' leads out.", remedy="Stay inside.")
-        return ModelPlace(names)
+        return Place(FOLDER, names)
 
-    async def read(self, place: Any, /) -> Snapshot:
-        return self.snapshot(place.shown)
+    async def read(self, place: Place) -> Snapshot:
+        return self.snapshot("/".join(place.names))
 
-    async def kind(self, place: Any, /) -> str | None:
-        if place.shown in self.buffers or place.shown in self.disk:
-            return "file"
-        return "folder" if place.shown in self.folders else None
+    async def kind(self, place: Place) -> Kind | None:
+        path = "/".join(place.names)
+        if path in self.buffers or path in self.disk:
+            return Kind.FILE
+        return Kind.FOLDER if path in self.folders else None
 
     def snapshot(self, path: str) -> Snapshot:
-        uri = ModelPlace((path,)).uri
+        uri = Place(FOLDER, (path,)).uri
         if buffer := self.buffers.get(path):
             return Snapshot(uri, buffer.text, buffer.version)
         try:
@@ -187,7 +167,7 @@ class ModelEditor:
 
 def path_of(uri: str) -> str:
     """The path that an address of the model's workspace is for."""
-    return uri.removeprefix("file:///work/")
+    return uri.removeprefix(f"{FOLDER.as_uri()}/")
 
 
 def no(feedback: str | None = None) -> Answer:
