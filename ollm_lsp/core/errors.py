@@ -16,6 +16,7 @@
     │   └── Unsupported          unsupported             the model or the client cannot do that
     ├── ConversationNotFound     conversation_not_found  no such conversation, or no such response in it
     ├── Busy                     busy                    the conversation is already answering
+    ├── BadArgument              bad_argument            a tool was called with what it cannot use
     ├── OutsideWorkspace         path_outside_workspace  a path that leads out of the workspace, or might
     ├── UnreadableFile           unreadable_file         nothing is there, or nothing that can be read as asked
     ├── StaleDocument            stale_document          the text has changed since it was read
@@ -157,6 +158,12 @@ class Busy(OllmError):
     """The conversation is already answering; one chat at a time runs in it."""
 
     code = "busy"
+
+
+class BadArgument(OllmError):
+    """A tool was called with an argument that it cannot use."""
+
+    code = "bad_argument"
 
 
 class OutsideWorkspace(OllmError):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ollm_lsp.core.errors import BadArgument
 from ollm_lsp.core.search_replace import Block, replaced
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.tools.parameters import BASE, PATH, BadArgument, optional_text, parameters, text
+from ollm_lsp.tools.parameters import AGAIN, BASE, PATH, optional_text, parameters, text
 from ollm_lsp.tools.proposing import failure
 from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.words import titled
@@ -71,8 +72,8 @@ class EditFile:
 
 def _blocks(edits: JsonValue) -> Iterator[Block]:
     if not isinstance(edits, list) or not edits:
-        raise BadArgument("'edits' must be a list of edits.")
+        raise BadArgument("'edits' must be a list of edits.", remedy=AGAIN)
     for edit in edits:
         if not isinstance(edit, dict):
-            raise BadArgument("Each of the 'edits' must have 'old' and 'new'.")
+            raise BadArgument("Each of the 'edits' must have 'old' and 'new'.", remedy=AGAIN)
         yield Block(text(edit, "old"), text(edit, "new"), edit.get("all") is True)

@@ -10,6 +10,7 @@ from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.file_pattern import FilePattern
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.tree import Tree
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
@@ -41,15 +42,13 @@ class FindFiles:
     spec = ToolSpec(
         "find_files",
         "Find files by a glob pattern, such as *.py or src/**/test_*.ts. Files in .gitignore are left out.",
-        {
-            "type": "object",
-            "properties": {
+        parameters(
+            {
                 "pattern": {"type": "string", "minLength": 1, "maxLength": 500},
                 "path": {"type": "string", "maxLength": 4096, "description": "the folder to look in; nothing for all"},
             },
-            "required": ["pattern"],
-            "additionalProperties": False,
-        },
+            required=["pattern"],
+        ),
     )
 
     def __init__(self, workspace: Workspace) -> None:

@@ -8,6 +8,7 @@ from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.core.visible import visible, visible_name
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.words import counted, titled
 from ollm_lsp.tools.workspace import may_show
 
@@ -31,11 +32,7 @@ class GetDiagnostics:
     spec = ToolSpec(
         "get_diagnostics",
         "Get the errors and warnings that the editor shows, for one file or for all.",
-        {
-            "type": "object",
-            "properties": {"path": {"type": "string", "maxLength": 4096, "description": "the file; nothing for all"}},
-            "additionalProperties": False,
-        },
+        parameters({"path": {"type": "string", "maxLength": 4096, "description": "the file; nothing for all"}}),
     )
 
     def __init__(self, workspace: Workspace, diagnostics: Diagnostics) -> None:

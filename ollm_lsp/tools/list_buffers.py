@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.lines import split
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import counted
 from ollm_lsp.tools.workspace import may_show
@@ -31,7 +32,7 @@ class ListBuffers:
     spec = ToolSpec(
         "list_buffers",
         "List the files that the user has open in the editor, the one used last first. read_file takes their names.",
-        {"type": "object", "properties": {}, "additionalProperties": False},
+        parameters({}),
     )
 
     def __init__(self, workspace: Workspace) -> None:

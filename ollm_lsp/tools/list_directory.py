@@ -8,6 +8,7 @@ from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.walk import Entry, Kind
 from ollm_lsp.tools.words import counted, sized, titled
 
@@ -30,13 +31,11 @@ class ListDirectory:
     spec = ToolSpec(
         "list_directory",
         "List the files and folders in one folder of the workspace. Folders end with '/'.",
-        {
-            "type": "object",
-            "properties": {
+        parameters(
+            {
                 "path": {"type": "string", "maxLength": 4096, "description": "the folder; '.' or nothing for the top"},
-            },
-            "additionalProperties": False,
-        },
+            }
+        ),
     )
 
     def __init__(self, workspace: Workspace) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.copyable import copyable
-from ollm_lsp.core.errors import UnreadableFile
+from ollm_lsp.core.errors import BadArgument, UnreadableFile
 from ollm_lsp.core.foreign_json import count_in, text_in
 from ollm_lsp.core.lines import split
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
 from ollm_lsp.tools import image
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.read_log import tag_of
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
@@ -37,16 +38,14 @@ class ReadFile:
         "read_file",
         "Read a text file of the workspace, or an open buffer with its unsaved text. The first line of the result tells"
         " the lines and the tag of the text; the text itself follows.",
-        {
-            "type": "object",
-            "properties": {
+        parameters(
+            {
                 "path": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "such as src/main.py"},
                 "from_line": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "first line, from 1"},
                 "to_line": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "last line"},
             },
-            "required": ["path"],
-            "additionalProperties": False,
-        },
+            required=["path"],
+        ),
     )
 
     def __init__(self, workspace: Workspace, note: Callable[[Snapshot], object] | None = None) -> None:
@@ -65,7 +64,7 @@ class ReadFile:
         written = text_in(arguments.get("path"))
         first, last = count_in(arguments.get("from_line")) or 1, count_in(arguments.get("to_line")) or None
         if last is not None and last < first:
-            raise UnreadableFile(f"to_line {last} is before from_line {first}.", remedy="Give them in order.")
+            raise BadArgument(f"to_line {last} is before from_line {first}.", remedy="Give them in order.")
         if snapshot := self._workspace.elsewhere(written):
             return await _shown(copyable(snapshot.uri), snapshot, first, last)
         place = self._workspace.place(written)

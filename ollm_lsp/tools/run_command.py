@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from ollm_lsp.core.errors import PermissionDenied, UnreadableFile
+from ollm_lsp.core.errors import BadArgument, PermissionDenied, UnreadableFile
 from ollm_lsp.core.foreign_json import list_in, text_in
 from ollm_lsp.core.permission import PermissionRequest
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec, ToolStatus
@@ -14,6 +14,7 @@ from ollm_lsp.core.visible import visible, visible_name
 from ollm_lsp.tools import child, programs
 from ollm_lsp.tools.control_sequences import plain
 from ollm_lsp.tools.output import Output
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.walk import Kind
 from ollm_lsp.tools.watch import in_thread
 from ollm_lsp.tools.words import titled
@@ -42,9 +43,8 @@ class RunCommand:
         "run_command",
         "Run a program in a workspace folder and get its output. There is no shell: no pipes, no redirection, no"
         " variables. The user is asked first.",
-        {
-            "type": "object",
-            "properties": {
+        parameters(
+            {
                 "argv": {
                     "type": "array",
                     "items": {"type": "string", "maxLength": 8192},
@@ -54,9 +54,8 @@ class RunCommand:
                 },
                 "path": {"type": "string", "maxLength": 4096, "description": "the folder to run it in"},
             },
-            "required": ["argv"],
-            "additionalProperties": False,
-        },
+            required=["argv"],
+        ),
     )
 
     def __init__(self, workspace: Workspace, permits: Permits, time_limit: float = TIME_LIMIT) -> None:
@@ -150,7 +149,7 @@ def _argv(arguments: JsonObject) -> list[str]:
     """The arguments, all of which are texts without a NUL, or none."""
     given = list_in(arguments.get("argv"))
     if not given or not all(isinstance(one, str) and "\0" not in one for one in given) or not given[0]:
-        raise UnreadableFile("A command is a list of texts.", remedy='Write it as ["program", "argument"].')
+        raise BadArgument("A command is a list of texts.", remedy='Write it as ["program", "argument"].')
     return given
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.copyable import copyable
-from ollm_lsp.core.errors import UnreadableFile
+from ollm_lsp.core.errors import BadArgument
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.lines import split
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
@@ -17,6 +17,7 @@ from ollm_lsp.tools.file_pattern import FilePattern
 from ollm_lsp.tools.find_files import folders_of, is_in
 from ollm_lsp.tools.gitignore import rules_on_the_way
 from ollm_lsp.tools.hits import MAX_HITS, Hit, told, verified
+from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.ripgrep import Ripgrep
 from ollm_lsp.tools.search import Query
 from ollm_lsp.tools.slow_search import SlowSearch
@@ -46,18 +47,16 @@ class SearchText:
         "search_text",
         "Search for a text in the files and open buffers of the workspace. The result has lines 'path:line: text'."
         " Files in .gitignore are left out.",
-        {
-            "type": "object",
-            "properties": {
+        parameters(
+            {
                 "query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "what to look for"},
                 "regex": {"type": "boolean", "description": "the query is a regular expression (default: false)"},
                 "ignore_case": {"type": "boolean", "description": "default: false"},
                 "path": {"type": "string", "maxLength": 4096, "description": "a folder or file; nothing for all"},
                 "files": {"type": "string", "minLength": 1, "maxLength": 500, "description": "a glob, such as *.py"},
             },
-            "required": ["query"],
-            "additionalProperties": False,
-        },
+            required=["query"],
+        ),
     )
 
     def __init__(self, workspace: Workspace, engine: Engine | None = None, time_limit: float = TIME_LIMIT) -> None:
@@ -170,7 +169,7 @@ async def chosen_engine(workspace: Workspace) -> Engine:
 def _query(arguments: JsonObject) -> Query:
     text, files = text_in(arguments.get("query")), text_in(arguments.get("files"))
     if not text or "\n" in text or "\r" in text or "\0" in text:
-        raise UnreadableFile("A search is for a text within one line.", remedy="Search for one of its lines.")
+        raise BadArgument("A search is for a text within one line.", remedy="Search for one of its lines.")
     return Query(
         text,
         is_regex=arguments.get("regex") is True,

@@ -8,13 +8,12 @@ import pytest
 
 from ollm_lsp.core.applied import Applied, Done, Failed
 from ollm_lsp.core.change import EditText, Proposal, RenameFile
-from ollm_lsp.core.errors import OllmError, OutsideWorkspace, PermissionDenied, StaleDocument
+from ollm_lsp.core.errors import BadArgument, OllmError, OutsideWorkspace, PermissionDenied, StaleDocument
 from ollm_lsp.core.tool import ToolKind, ToolOutcome, ToolStatus
 from ollm_lsp.core.toolbox import Toolbox
 from ollm_lsp.tools.create_file import CreateFile
 from ollm_lsp.tools.delete_file import DeleteFile
 from ollm_lsp.tools.edit_file import EditFile
-from ollm_lsp.tools.parameters import BadArgument
 from ollm_lsp.tools.proposing import ATTEMPTS, Proposing
 from ollm_lsp.tools.read_log import ReadLog, tag_of
 from ollm_lsp.tools.rename_file import RenameFile as RenameTool
