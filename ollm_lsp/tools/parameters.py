@@ -24,7 +24,7 @@ BASE: Final[dict[str, Any]] = {
 def parameters(properties: Mapping[str, Any], required: Sequence[str] = ()) -> JsonObject:
     """The schema of some parameters, with no others beside them."""
     schema: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
-    # Some servers do not take an empty list.
+    # JSON Schema allows an empty list only since draft 6.
     return {**schema, "required": list(required)} if required else schema
 
 
