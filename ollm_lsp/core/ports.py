@@ -174,7 +174,7 @@ class ProposalStore(Protocol):
         ...
 
     async def newest(self) -> str | None:
-        """The id of the proposal that was recorded last."""
+        """The id of the last proposal of which something was changed, or may have been."""
         ...
 
 

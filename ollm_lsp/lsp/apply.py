@@ -24,7 +24,9 @@ ECHO_TIME = 2.0
 """Seconds in which a client tells that an open document has changed: some do so only after their answer."""
 
 
-async def apply(session: Session, proposal: Proposal, *, ask_time: float | None = None) -> Applied:
+async def apply(
+    session: Session, proposal: Proposal, *, ask_time: float | None = None, apply_time: float = APPLY_TIME
+) -> Applied:
     """Let the editor make the changes. With a time for asking, it confirms them with its user first."""
     if not session.client.apply_edit:
         return Failed("This editor does not make changes at the request of a language server.")
@@ -37,7 +39,7 @@ async def apply(session: Session, proposal: Proposal, *, ask_time: float | None 
         return Failed(str(reason))
     params = {"label": proposal.title, "edit": edit}
     try:
-        answer = object_in(await session.rpc.ask("workspace/applyEdit", params, timeout=ask_time or APPLY_TIME))
+        answer = object_in(await session.rpc.ask("workspace/applyEdit", params, timeout=ask_time or apply_time))
     except TimeoutError:
         return Rejected() if ask_time else Failed("The editor did not say whether it made the change.")
     except JsonRpcException as error:

@@ -11,7 +11,7 @@ from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.core.permission import Offered, Option, Reply
 from ollm_lsp.core.shown import change_diff
 from ollm_lsp.lsp import protocol
-from ollm_lsp.lsp.apply import apply
+from ollm_lsp.lsp.apply import APPLY_TIME, apply
 from ollm_lsp.lsp.proposals import Pending
 from ollm_lsp.lsp.session import new_id
 from ollm_lsp.lsp.show import show_text
@@ -40,9 +40,10 @@ _ONCE = (Option.ALLOW_ONCE, Option.REJECT_ONCE)
 class EditorOfSession:
     """The `Editor` that tools know: this session's client."""
 
-    def __init__(self, session: Session, *, answer_time: float = ANSWER_TIME) -> None:
+    def __init__(self, session: Session, *, answer_time: float = ANSWER_TIME, apply_time: float = APPLY_TIME) -> None:
         self._session = session
         self._answer_time = answer_time
+        self._apply_time = apply_time
 
     async def ask(self, request: PermissionRequest, *, may_stand: bool) -> Reply:
         options = _options(may_stand=may_stand)
@@ -66,7 +67,8 @@ class EditorOfSession:
         return await self._session.proposals.decide(Pending(proposal, request), seconds=self._answer_time)
 
     async def apply(self, proposal: Proposal, *, asks: bool = False) -> Applied:
-        return await apply(self._session, proposal, ask_time=self._answer_time if asks else None)
+        ask_time = self._answer_time if asks else None
+        return await apply(self._session, proposal, ask_time=ask_time, apply_time=self._apply_time)
 
     async def _by_request(self, request: PermissionRequest, options: tuple[Option, ...], more: dict[str, Any]) -> Reply:
         params = {

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.change import EditText
 from ollm_lsp.core.permission import Offered, Option, Reply
 from ollm_lsp.core.splices import apply, splices, spots
+from ollm_lsp.core.visible import visible
+from ollm_lsp.lsp.show import tell
 from ollm_lsp.lsp.workspace_edit import position
 
 if TYPE_CHECKING:
@@ -73,14 +75,20 @@ class Pending:
             if number not in self._decided
         ]
 
-    def settle(self, *, accepts: bool, hunk: int | None = None, feedback: str | None = None) -> None:
-        """Decide a hunk, or all that is left."""
-        numbers = range(max(1, len(self._splices))) if hunk is None else [hunk]
-        for number in numbers:
-            self._decided.setdefault(number, accepts)
+    @property
+    def is_told_by_hints(self) -> bool:
+        """Whether the hints say all of it: where text is taken away or added, and which."""
+        return self._edit is not None and all(len(splice.text) <= _LONGEST for splice in self._splices)
+
+    def settle(self, *, accepts: bool, hunk: int | None = None, feedback: str | None = None) -> bool:
+        """Decide a hunk, or all that is left; false when that is decided already, or never was to be."""
+        left = [number for number in range(max(1, len(self._splices))) if number not in self._decided]
+        numbers = left if hunk is None else [number for number in left if number == hunk]
+        self._decided |= dict.fromkeys(numbers, accepts)
         self.feedback = feedback or self.feedback
-        if len(self._decided) >= max(1, len(self._splices)):
+        if len(numbers) == len(left):
             self._is_over.set()
+        return bool(numbers)
 
     async def wait(self) -> None:
         await self._is_over.wait()
@@ -114,12 +122,15 @@ class Proposals:
 
     async def decide(self, pending: Pending, *, seconds: float) -> Offered:
         """Show the proposal as hints and wait for the user. Who does not answer in time says no."""
-        proposal_id = pending.proposal.id
+        proposal_id, request = pending.proposal.id, pending.request
+        if not pending.is_told_by_hints:
+            # Nobody shall accept what they were not shown.
+            await tell(self._session, request.title, request.detail)
         self._pending[proposal_id] = pending
-        self.mark()
-        message = f"ollm proposes: {pending.request.title}. Accept or reject it by a code action."
+        message = f"ollm proposes: {request.title}. Accept or reject it by a code action."
         self._session.rpc.notify("window/showMessage", {"type": 3, "message": message})
         try:
+            self.mark()
             async with asyncio.timeout(seconds):
                 await pending.wait()
         except TimeoutError:
@@ -130,12 +141,12 @@ class Proposals:
         return pending.offered
 
     def settle(self, proposal_id: str, *, accepts: bool, hunk: int | None = None, feedback: str | None = None) -> bool:
-        """The user has decided; false when nothing of that id waits."""
+        """The user has decided; false when nothing of that id, or no such hunk of it, waits."""
         pending = self._pending.get(proposal_id)
-        if pending is not None:
-            pending.settle(accepts=accepts, hunk=hunk, feedback=feedback)
-            self.mark()
-        return pending is not None
+        if pending is None or not pending.settle(accepts=accepts, hunk=hunk, feedback=feedback):
+            return False
+        self.mark()
+        return True
 
     def mark(self) -> None:
         """Publish the hints of all that waits, and take back those of what does not."""
@@ -149,7 +160,7 @@ class Proposals:
 
 
 def _hint(pending: Pending, hunk: Hunk) -> dict[str, Any]:
-    text = hunk.text if len(hunk.text) <= _LONGEST else f"{hunk.text[:_LONGEST]}…"
+    text = visible(hunk.text if len(hunk.text) <= _LONGEST else f"{hunk.text[:_LONGEST]}…")
     return {
         "range": hunk.range,
         "severity": _HINT,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcException
@@ -32,4 +31,3 @@ async def tell(session: Session, title: str, text: str) -> None:
     """Show a text in whatever way the client has."""
     if not await show_text(session, title, text):
         session.rpc.notify("window/showMessage", {"type": 3, "message": f"ollm: {title}\n\n{text}"})
-    await asyncio.sleep(0)

@@ -135,10 +135,12 @@ class BeforeImages:
         return recorded.reverse(new_id) if recorded else None
 
     async def newest(self) -> str | None:
-        """The id of the proposal that was recorded last."""
+        """The id of the last proposal of which something was changed, or may have been."""
 
         def work(connection: Connection) -> str | None:
-            row = connection.execute("SELECT id FROM proposal ORDER BY number DESC LIMIT 1").fetchone()
+            row = connection.execute(
+                "SELECT id FROM proposal WHERE done IS NULL OR done <> '' ORDER BY number DESC LIMIT 1"
+            ).fetchone()
             return row and row[0]
 
         return await self._worker.read(work)

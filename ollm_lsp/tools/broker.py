@@ -40,7 +40,7 @@ class Broker:
 
     async def permit(self, request: PermissionRequest, run: ToolRun) -> Verdict:
         """Ask for something that is not a change of files."""
-        matter = Matter(request.tool, request.kind, ())
+        matter = Matter(request.tool, request.kind, (), request.scope)
         if (settled := await self.gate.verdict(matter, self.conversation_id)) is not None:
             return settled
         with run.asking():
@@ -66,9 +66,8 @@ class Broker:
             await self._record(proposal)
         except StoreFailed as error:
             return Failed(f"What was there before cannot be kept, so nothing is changed. {error}")
-        if stale := await self._stale(proposal):
-            return stale
-        applied = await self._seen(proposal, await self.editor.apply(proposal, asks=asks))
+        stale = await self._stale(proposal)
+        applied = stale or await self._seen(proposal, await self.editor.apply(proposal, asks=asks))
         if self.proposals is not None:
             # Without that, whoever takes the proposal back has to look at all of its changes.
             with suppress(StoreFailed):
@@ -76,19 +75,36 @@ class Broker:
         return applied
 
     async def _stale(self, proposal: Proposal) -> Stale | None:
-        """The first document that is not what the proposal was computed on."""
+        """The first document that is not what the proposal was computed on. The editor follows links, so any is one."""
         for change in proposal.changes:
-            if isinstance(change, EditText | DeleteFile):
-                now = await self._text(change.uri)
-                if now is None or now.text != change.base.text:
+            try:
+                if not await self._is_due(change):
                     return Stale(change.uri)
+            except OllmError:
+                return Stale(change.uri)
         return None
+
+    async def _is_due(self, change: Change) -> bool:
+        match change:
+            case EditText(uri, base) | DeleteFile(uri, base):
+                now = await self._text(uri)
+                return now is not None and now.text == base.text
+            case CreateFile(uri):
+                return await self._kind(uri) is None
+            case RenameFile(uri, new_uri):
+                return await self._kind(uri) in (Kind.FILE, Kind.FOLDER) and await self._kind(new_uri) is None
+            case _:
+                assert_never(change)
 
     async def _seen(self, proposal: Proposal, applied: Applied) -> Applied:
         """What became of a proposal, by looking: an editor may fail half-way, or never say what it did."""
-        if isinstance(applied, Rejected | Stale):
+        if isinstance(applied, Stale):
             return applied
         is_made = [await self._is_made(change) for change in proposal.changes]
+        if isinstance(applied, Rejected):
+            if not any(is_made):
+                return applied
+            applied = Failed("The editor said that the change was rejected, but made it.")
         if isinstance(applied, Failed) and not all(is_made):
             done = tuple(change for change, made in zip(proposal.changes, is_made, strict=True) if made)
             first = next(change for change, made in zip(proposal.changes, is_made, strict=True) if not made)
@@ -97,16 +113,19 @@ class Broker:
         return Done(tuple(text for text in texts if text is not None))
 
     async def _is_made(self, change: Change) -> bool:
-        match change:
-            case EditText(uri, _, text) | CreateFile(uri, text):
-                now = await self._text(uri)
-                return now is not None and now.text == text
-            case RenameFile(uri, new_uri):
-                return await self._kind(uri) is None and await self._kind(new_uri) is not None
-            case DeleteFile(uri):
-                return await self._kind(uri) is None
-            case _:
-                assert_never(change)
+        try:
+            match change:
+                case EditText(uri, _, text) | CreateFile(uri, text):
+                    now = await self._text(uri)
+                    return now is not None and now.text == text
+                case RenameFile(uri, new_uri):
+                    return await self._kind(uri) is None and await self._kind(new_uri) is not None
+                case DeleteFile(uri):
+                    return await self._kind(uri) is None
+                case _:
+                    assert_never(change)
+        except OllmError:
+            return False
 
     async def _text(self, uri: str) -> Snapshot | None:
         try:
@@ -148,7 +167,9 @@ class Broker:
         is_folder = Kind.FOLDER in [await self.workspace.kind(place) for place in places]
         detail = shown(proposal, lambda uri: str(self.workspace.place(uri).path))
         request = PermissionRequest(proposal.tool, kind, proposal.title, detail, proposal.digest)
-        return request, Matter(proposal.tool, kind, paths, is_folder=is_folder)
+        # Two folders of a workspace may have a file of the same name.
+        about = "\n".join(str(place.path) for place in places)
+        return request, Matter(proposal.tool, kind, paths, about, is_folder=is_folder)
 
 
 def _done(proposal: Proposal, applied: Applied) -> Sequence[Change]:

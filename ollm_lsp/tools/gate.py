@@ -23,13 +23,15 @@ class Matter:
     tool: str
     kind: ToolKind
     paths: tuple[str, ...]
+    about: str = ""
+    """What a standing answer is bound to beside all that the rules look at."""
     is_external: bool = False
     is_folder: bool = False
 
     @property
     def scope(self) -> str:
-        """What a standing answer is bound to beside the tool: all that the rules look at."""
-        return json.dumps([self.kind, sorted(self.paths), self.is_external])
+        """What a standing answer is bound to beside the tool."""
+        return json.dumps([self.kind, sorted(self.paths), self.is_external, self.about])
 
 
 class Gate:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 from uuid import uuid4
 
 from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
-from ollm_lsp.core.change import EditText, Proposal, uris
+from ollm_lsp.core.change import CreateFile, EditText, Proposal, uris
 from ollm_lsp.core.errors import OllmError, StaleDocument
 from ollm_lsp.core.rebase import rebased
 from ollm_lsp.core.search_replace import NoMatch
@@ -68,7 +68,7 @@ class Proposing:
                 words = f" They say: {feedback}" if feedback else " Do not try the same again."
                 return ToolOutcome(f"The user did not allow it, and nothing was changed.{words}", ToolStatus.DENIED)
             case Failed(reason, failed, done):
-                return failure(f"{reason} {_extent(failed, done)}")
+                return failure(f"{reason} {await self._extent(failed, done)}")
             case Stale():
                 raise StaleDocument("It changed while the user was asked, and nothing was changed.", remedy=READ_AGAIN)
             case _:
@@ -111,11 +111,24 @@ class Proposing:
             now = await self.view.read(place)
         except OllmError as error:
             return failure(f"The edit of {place.shown} was made, but the file cannot be read any more: {error}")
+        if now.text == edit.base.text:
+            return failure(f"The editor said that it edited {place.shown}, but it still says what it said before.")
         lines = await asyncio.to_thread(changed_lines, edit.base.text, now.text)
         if now.text == wanted.text:
             return ToolOutcome(f"{place.shown} was edited. Its tag is now {tag_of(now)}.\n{lines}")
-        others = "It also holds changes that you have not seen; read it before you go on."
+        others = (
+            "It holds changes that you have not seen, or the user took only a part of yours. Read it before you go on."
+        )
         return ToolOutcome(f"{place.shown} was edited. {others}\n{lines}")
+
+    async def _extent(self, failed: Change | None, done: tuple[Change, ...]) -> str:
+        where = f"It failed at {uris(failed)[-1]}. " if failed else ""
+        if isinstance(failed, CreateFile) and await self.view.kind(self.view.place(failed.uri)) is not None:
+            where += "That file is there now, but not with the text that you wrote. "
+        elif not done:
+            return f"{where}Nothing was changed."
+        changed = ", ".join(uris(change)[-1] for change in done)
+        return where + f"These were changed: {changed}." if done else where.rstrip()
 
 
 def failure(text: str) -> ToolOutcome:
@@ -127,9 +140,3 @@ def _edit(base: Snapshot, current: Snapshot, compute: Callable[[Snapshot], str])
     """The text that the model wants, and how the present one becomes it with all that others have changed."""
     edit = EditText(base.uri, base, compute(base))
     return Snapshot(base.uri, edit.text), rebased(edit, current)
-
-
-def _extent(failed: Change | None, done: tuple[Change, ...]) -> str:
-    where = f"It failed at {uris(failed)[-1]}. " if failed else ""
-    changed = ", ".join(uris(change)[-1] for change in done)
-    return where + (f"These were changed: {changed}." if done else "Nothing was changed.")

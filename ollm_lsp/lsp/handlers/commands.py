@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
-from ollm_lsp.core.change import EditText
-from ollm_lsp.core.errors import OllmError, PermissionDenied, StaleDocument, Unsupported
+from ollm_lsp.core.change import CreateFile, RenameFile
+from ollm_lsp.core.errors import OllmError, PermissionDenied, StaleDocument, StoreFailed, Unsupported
 from ollm_lsp.core.foreign_json import object_in, text_in
-from ollm_lsp.core.rebase import rebased
+from ollm_lsp.core.rebase import renewed
 from ollm_lsp.lsp.desk import desk_of
 from ollm_lsp.lsp.session import new_id
 from ollm_lsp.lsp.show import tell
@@ -46,14 +47,12 @@ async def _reject(session: Session, argument: dict[str, Any]) -> None:
 
 
 def _settle(session: Session, argument: dict[str, Any], *, accepts: bool) -> None:
-    hunk = argument.get("hunk")
-    is_there = session.proposals.settle(
-        text_in(argument.get("id")),
-        accepts=accepts,
-        hunk=hunk if isinstance(hunk, int) else None,
-        feedback=text_in(argument.get("feedback")) or None,
-    )
-    if not is_there:
+    hunk, feedback = argument.get("hunk"), text_in(argument.get("feedback")) or None
+    # Without a number all of it is meant; what is no number must not mean the same.
+    is_number = hunk is None or type(hunk) is int
+    if not is_number or not session.proposals.settle(
+        text_in(argument.get("id")), accepts=accepts, hunk=hunk, feedback=feedback
+    ):
         raise Unsupported("That proposal does not wait for an answer.", remedy=_GONE)
 
 
@@ -66,7 +65,7 @@ async def _show(session: Session, argument: dict[str, Any]) -> dict[str, str]:
 
 
 async def _revert(session: Session, argument: dict[str, Any]) -> dict[str, str]:
-    """Take back a proposal that was accepted, or the last one. What was typed since then stays."""
+    """Take back a proposal that was accepted, or the last one that still stands. What was typed since then stays."""
     store = await session.services.proposals()
     wanted = text_in(argument.get("id")) or await store.newest()
     reverse = await store.revert(wanted, new_id()) if wanted else None
@@ -78,6 +77,10 @@ async def _revert(session: Session, argument: dict[str, Any]) -> dict[str, str]:
     applied = await broker.make(await _rebased(broker, reverse))
     match applied:
         case Done():
+            # Neither of them changes anything any more; so the one before is the next to be taken back.
+            with suppress(StoreFailed):
+                await store.settle(wanted, ())
+                await store.settle(reverse.id, ())
             return {"id": wanted}
         case Stale(uri):
             raise StaleDocument(f"{uri} has changed where it would be taken back.", remedy="Use the editor's undo.")
@@ -90,14 +93,19 @@ async def _revert(session: Session, argument: dict[str, Any]) -> dict[str, str]:
 
 
 async def _rebased(broker: Broker, proposal: Proposal) -> Proposal:
-    changes: list[Change] = []
-    for change in proposal.changes:
-        if isinstance(change, EditText):
-            current = await broker.workspace.read(broker.workspace.place(change.uri))
-            changes.append(rebased(change, current) or change)
-        else:
-            changes.append(change)
+    """The same on the texts that there are now; raises `StaleDocument`."""
+    changes = [await _renewed(broker, change) for change in proposal.changes]
     return replace(proposal, changes=tuple(changes))
+
+
+async def _renewed(broker: Broker, change: Change) -> Change:
+    if isinstance(change, CreateFile | RenameFile):
+        return change  # the broker looks whether something is in the way
+    current = await broker.workspace.read(broker.workspace.place(change.uri))
+    fresh = renewed(change, current)
+    if fresh is None:
+        raise StaleDocument(f"{change.uri} has changed where it would be taken back.", remedy="Use the editor's undo.")
+    return fresh
 
 
 COMMANDS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[Any]]] = {
