@@ -37,6 +37,8 @@ class Editor:
         self.progress: dict[Any, list[dict[str, Any]]] = defaultdict(list)
         self.responses: list[dict[str, Any]] = []
         self.answer: dict[str, Callable[[dict[str, Any]], Any]] = {}
+        """How requests of the server are answered, by method. All others stay open."""
+        self.asked: list[dict[str, Any]] = []
         self._waiting: dict[Any, asyncio.Future[Any]] = {}
         self._is_killed = False
         self._changed = asyncio.Condition()
@@ -144,6 +146,7 @@ class Editor:
             else:
                 future.set_result(message["result"])
         elif "id" in message:
+            self.asked.append(message)
             if method in self.answer:
                 answer = self.answer[method](message["params"])
                 self.send({"jsonrpc": "2.0", "id": message["id"], **answer})

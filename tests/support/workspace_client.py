@@ -5,17 +5,17 @@ It makes edits as editors do, by positions in UTF-16 and on the version they nam
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ollm_lsp.lsp.buffer import Position, PositionEncoding, Range, TextBuffer
-from tests.support.editor import Editor, editor
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import Callable
+
+    from tests.support.editor import Editor
 
 EDITS: dict[str, Any] = {"documentChanges": True, "resourceOperations": ["create", "rename", "delete"]}
 RICH: dict[str, Any] = {
@@ -76,6 +76,20 @@ class WorkspaceClient:
         start = Position(0, 0)
         self._edit(self.folder / name, [(Range(start, start), text)])
 
+    def replace(self, name: str, text: str) -> None:
+        """Type a whole new text into an open file."""
+        start, end = Position(0, 0), Position(len(self.text(name).splitlines()) + 1, 0)
+        self._edit(self.folder / name, [(Range(start, end), text)])
+
+    def text(self, name: str) -> str:
+        return self.buffers[self.folder / name].text
+
+    def close(self, name: str) -> None:
+        """Close a file; what was not saved is gone."""
+        path = self.folder / name
+        del self.buffers[path]
+        self.editor.notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+
     def save_all(self) -> None:
         for path, buffer in self.buffers.items():
             path.write_bytes(buffer.text.encode())
@@ -128,7 +142,11 @@ class WorkspaceClient:
             if not decision.startswith("allow"):
                 return {"result": {"applied": False}}
         self.applied.append(edit)
-        for number, step in enumerate(edit["documentChanges"]):
+        whole = [
+            {"textDocument": {"uri": uri, "version": None}, "edits": edits}
+            for uri, edits in edit.get("changes", {}).items()
+        ]
+        for number, step in enumerate(edit.get("documentChanges", whole)):
             try:
                 self._step(step)
             except OSError as error:
@@ -177,14 +195,3 @@ class WorkspaceClient:
 def _range(raw: dict[str, Any]) -> Range:
     start, end = (Position(raw[side]["line"], raw[side]["character"]) for side in ("start", "end"))
     return Range(start, end)
-
-
-@asynccontextmanager
-async def workspace_client(
-    environ: Mapping[str, str], folder: Path, capabilities: dict[str, Any]
-) -> AsyncGenerator[WorkspaceClient]:
-    """A window with a workspace."""
-    async with editor(environ) as running:
-        client = WorkspaceClient(running, folder, capabilities)
-        await client.start()
-        yield client
