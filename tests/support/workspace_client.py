@@ -5,6 +5,7 @@ It makes edits as editors do, by positions in UTF-16 and on the version they nam
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,8 @@ class WorkspaceClient:
     asked: list[str] = field(default_factory=list[str])
     """What the user was shown."""
     applied: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    _marked: set[Path] = field(default_factory=set[Path])
+    """Files that begin with a byte-order mark, which is not in their buffers."""
 
     async def start(self) -> None:
         self.editor.answer |= {
@@ -66,7 +69,9 @@ class WorkspaceClient:
     def open(self, name: str) -> TextBuffer:
         """Open a file in a buffer."""
         path = self.folder / name
-        self.buffers[path] = buffer = TextBuffer(path.read_bytes().decode(), PositionEncoding.UTF16)
+        data = path.read_bytes()
+        self._marked = self._marked - {path} | ({path} if data.startswith(BOM_UTF8) else set[Path]())
+        self.buffers[path] = buffer = TextBuffer(data.decode("utf-8-sig"), PositionEncoding.UTF16)
         self.versions[path] = 1
         self.editor.open(path.as_uri(), buffer.text)
         return buffer
@@ -92,7 +97,8 @@ class WorkspaceClient:
 
     def save_all(self) -> None:
         for path, buffer in self.buffers.items():
-            path.write_bytes(buffer.text.encode())
+            mark = BOM_UTF8 if path in self._marked else b""
+            path.write_bytes(mark + buffer.text.encode())
 
     def files(self) -> dict[str, str]:
         """What is on the disk after everything was saved."""
@@ -165,6 +171,7 @@ class WorkspaceClient:
                 if buffer := self.buffers.pop(old, None):
                     self.editor.notify("textDocument/didClose", {"textDocument": {"uri": old.as_uri()}})
                     self.buffers[new], self.versions[new] = buffer, 1
+                    self._marked |= {new} if old in self._marked else set[Path]()
                     self.editor.open(new.as_uri(), buffer.text)
             case "delete":
                 path = path_of(step["uri"])
