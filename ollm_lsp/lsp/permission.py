@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException
 
-from ollm_lsp.core.change import CreateFile, EditText
+from ollm_lsp.core.change import CreateFile, EditText, RenameFile
 from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.core.permission import Offered, Option, Reply
 from ollm_lsp.core.shown import change_diff
@@ -112,4 +112,6 @@ def _change(change: Change) -> dict[str, Any]:
         shown |= {"version": change.base.version, "newText": change.text}
     elif isinstance(change, CreateFile):
         shown |= {"newText": change.text}
+    elif isinstance(change, RenameFile):
+        shown |= {"newUri": change.new_uri}
     return shown

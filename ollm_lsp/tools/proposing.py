@@ -14,6 +14,7 @@ from ollm_lsp.core.rebase import rebased
 from ollm_lsp.core.search_replace import NoMatch
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.core.tool import ToolOutcome, ToolStatus
+from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.changed_lines import changed_lines
 from ollm_lsp.tools.read_log import READ_AGAIN, ReadLog, tag_of
 
@@ -60,7 +61,7 @@ class Proposing:
 
     async def propose(self, tool: str, title: str, change: Change, run: ToolRun) -> ToolOutcome | None:
         """Propose one change; nothing when it was made, else what the model reads of it."""
-        applied = await self.proposer.propose(Proposal(self.new_id(), tool, title, (change,)), run)
+        applied = await self.proposer.propose(Proposal(self.new_id(), tool, visible_name(title), (change,)), run)
         match applied:
             case Done():
                 return None
