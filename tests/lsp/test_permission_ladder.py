@@ -458,3 +458,29 @@ async def test_a_client_gets_only_the_edits_that_it_knows(kind: str, tmp_path: P
         assert len(client.applied) == 2
         assert all(("changes" in edit) == (kind == "no document changes") for edit in client.applied)
         assert all("Nothing was changed" in told for told in model.results[2:]), model.results
+
+
+async def test_an_answer_that_stands_for_one_call_of_a_reading_tool_does_not_stand_for_another(tmp_path: Path) -> None:
+    calls = [Call("read_file", {"path": path}) for path in ("a.py", "a.py", "sub/b.py")]
+    async with near(tmp_path, RICH, Model(calls), "tools: {permissions: {read_file: ask}}\n") as client:
+        client.decides = lambda _: "allow_always"
+        assert (await client.editor.chat("Do it."))["text"] == "done"
+        assert [shown.splitlines()[0] for shown in client.asked] == ["Read a.py", "Read sub/b.py"]
+
+
+async def test_an_answer_that_stands_for_a_file_does_not_stand_for_its_namesake_in_another_folder(
+    tmp_path: Path,
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.py").write_text("x = 1\n")
+    edits = [[{"old": old, "new": "pass"}] for old in ("    return a - b", "x = 1")]
+    paths = ("work/a.py", "other/a.py")
+    calls = [Call("edit_file", {"path": path, "edits": edit}) for path, edit in zip(paths, edits, strict=True)]
+    async with near(tmp_path, RICH, Model(calls)) as client:
+        added = [{"uri": other.as_uri(), "name": "other"}]
+        client.editor.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": added, "removed": []}})
+        client.decides = lambda title: "allow_always" if "work" in title else "reject_once"
+        assert (await client.editor.chat("Do it."))["text"] == "done"
+        assert [shown.splitlines()[0] for shown in client.asked] == ["Edit work/a.py", "Edit other/a.py"]
+        assert (other / "a.py").read_text() == "x = 1\n"

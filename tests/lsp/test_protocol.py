@@ -6,13 +6,15 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import attrs
 import pytest
 
 from ollm_lsp.core import errors
+from ollm_lsp.core.change import EditText, Proposal
 from ollm_lsp.core.conversation import Response
+from ollm_lsp.core.diagnostic import Diagnostic, Severity
 from ollm_lsp.core.events import (
     Activity,
     ChatEvent,
@@ -29,10 +31,16 @@ from ollm_lsp.core.events import (
 )
 from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
+from ollm_lsp.core.permission import Option, PermissionRequest, Reply
 from ollm_lsp.core.record import ConversationRecord, ResponseRecord, Summary
+from ollm_lsp.core.shown import shown
+from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolStatus
 from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Usage
-from ollm_lsp.lsp import from_wire, protocol, to_wire
+from ollm_lsp.lsp import from_wire, permission, protocol, to_wire
+from ollm_lsp.lsp.capabilities import ClientCapabilities
+from ollm_lsp.lsp.desk import DiagnosticsOfSession
+from ollm_lsp.lsp.handlers import commands
 from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
 from ollm_lsp.settings.redactor import redactor
 
@@ -171,8 +179,61 @@ def test_results_become_their_samples() -> None:
     assert {"conversations": [to_wire.summary(summary)]} == SAMPLES["results"]["ollm/chat/list"]
     info = ModelInfo(MODEL, Capabilities(tools=True, context_window=32768), 4683087332)
     assert [to_wire.model(info, MODEL)] == SAMPLES["results"]["ollm/models/list"]["models"]
-    shown = SAMPLES["results"]["ollm/models/show"]
-    assert to_wire.model_details(ModelDetails(info, shown["facts"]), MODEL) == shown
+    details = SAMPLES["results"]["ollm/models/show"]
+    assert to_wire.model_details(ModelDetails(info, details["facts"]), MODEL) == details
+
+
+class Asked:
+    """A session whose client answers with the sample."""
+
+    def __init__(self) -> None:
+        self.rpc = self
+        self.client = ClientCapabilities(permission=True, diagnostics=True, apply_edit=True)
+        self.sent: list[tuple[str, Any]] = []
+
+    async def ask(self, method: str, params: Any, *, timeout: float) -> Any:
+        assert timeout > 0
+        self.sent.append((method, params))
+        return SAMPLES["asked"][method]["result"]
+
+
+async def test_the_question_about_a_permission_is_its_sample_and_the_answer_is_understood(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(permission, "new_id", lambda: "beef")
+    uri, session = "file:///project/app.py", Asked()
+    edit = EditText(uri, Snapshot(uri, "a - b\n", 3), "a + b\n")
+    proposal = Proposal("p", "edit_file", "Edit app.py", (edit,))
+    detail = shown(proposal, lambda uri: uri.removeprefix("file://"))
+    request = PermissionRequest("edit_file", ToolKind.EDIT, proposal.title, detail, proposal.digest)
+    offered = await permission.EditorOfSession(cast("Any", session)).offer(proposal, request, may_stand=True)
+    assert session.sent == [(protocol.PERMISSION, SAMPLES["asked"][protocol.PERMISSION]["params"])]
+    assert offered.reply == Reply(Option.REJECT_ONCE, "Use sum() instead.")
+
+
+async def test_the_question_about_diagnostics_is_its_sample_and_the_answer_is_understood() -> None:
+    session = Asked()
+    params = SAMPLES["asked"][protocol.DIAGNOSTICS]["params"]
+    found = await DiagnosticsOfSession(cast("Any", session)).of(params["uri"])
+    assert session.sent == [(protocol.DIAGNOSTICS, params)]
+    assert found == [Diagnostic(params["uri"], 2, 2, Severity.WARNING, "os is imported but unused", "ruff", "F401")]
+
+
+def test_the_page_lists_what_the_server_asks_with_its_fields_and_what_it_can_be_told() -> None:
+    text = section("Requests, server → client")
+    assert first_column(text) == list(SAMPLES["asked"]) == [protocol.PERMISSION, protocol.DIAGNOSTICS]
+    for method, sample in SAMPLES["asked"].items():
+        (row,) = re.findall(rf"^\| `{method}` \|(.*)\|$", text, re.MULTILINE)
+        named = set(re.findall(r"`(\w+)\??`", row))
+        parts = [sample["params"], *sample["params"].get("changes", []), *sample["params"].get("options", [])]
+        assert {key for part in (*parts, sample["result"]) for key in part} <= named
+    assert first_column(section("Commands")) == list(protocol.COMMANDS) == list(commands.COMMANDS)
+    assert all(f"`{option}`" in section("Permissions") for option in Option)
+    assert set(re.findall(r"^\| `(\w+): true` \|", section("Capabilities"), re.MULTILINE)) == {
+        "status",
+        "permission",
+        "diagnostics",
+    }
 
 
 def test_every_custom_request_has_samples_of_its_params_and_its_result() -> None:
