@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcException
 
+from ollm_lsp.core.errors import StoreFailed
 from ollm_lsp.core.foreign_json import object_in
 
 if TYPE_CHECKING:
@@ -18,11 +19,11 @@ async def show_text(session: Session, title: str, text: str) -> bool:
     """Open a text as a read-only document of its own; false when the client cannot."""
     if not session.client.show_document:
         return False
-    uri = await session.services.keep_text(f"# {title}\n\n{text}\n")
     try:
+        uri = await session.services.keep_text(f"# {title}\n\n{text}\n")
         params = {"uri": uri, "takeFocus": False}
         shown = await session.rpc.ask("window/showDocument", params, timeout=SHOW_TIME)
-    except (TimeoutError, JsonRpcException):
+    except (TimeoutError, JsonRpcException, StoreFailed):
         return False
     return object_in(shown).get("success") is True
 

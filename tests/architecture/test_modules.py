@@ -97,7 +97,7 @@ WRITERS = {
     "providers/model_file.py",  # keeps the fetched model there
     "providers/model_process.py",  # and the log of its process
     "store/database.py",  # keeps the conversations there
-    "store/texts.py",  # and texts that the editor shows
+    "store/texts.py",  # and texts that an editor shows
     "terminal/screen.py",  # sends what nobody reads to the null device
 }
 
