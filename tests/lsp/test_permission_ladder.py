@@ -389,8 +389,8 @@ async def test_a_long_question_is_opened_as_a_document_that_holds_all_of_it(tmp_
 async def test_an_editor_that_makes_the_edit_and_never_says_so_is_believed_by_its_deeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk, "EditorOfSession", partial(EditorOfSession, apply_time=0.2))
-    model = Model(TASK)
+    monkeypatch.setattr(desk, "EditorOfSession", partial(EditorOfSession, apply_time=1.0))
+    model = Model([TASK[0], TASK[2], TASK[4]])
     async with near(tmp_path, RICH, model) as client:
         does = client.editor.answer["workspace/applyEdit"]
 
