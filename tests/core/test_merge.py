@@ -66,7 +66,7 @@ def test_it_does_not_matter_who_is_who(base: str, ours: str, theirs: str) -> Non
     assert merge(base, ours, theirs) == merge(base, theirs, ours)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(pairs)
 def test_what_is_merged_holds_both_changes_exactly_and_what_is_far_apart_is_merged(
     pair: tuple[Editing, Editing],
@@ -95,7 +95,7 @@ def test_what_is_merged_holds_both_changes_exactly_and_what_is_far_apart_is_merg
         assert merged is None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(texts, texts, texts)
 def test_every_line_that_somebody_added_is_in_the_merged_text(base: str, ours: str, theirs: str) -> None:
     merged = merge(base, ours, theirs)

@@ -77,7 +77,7 @@ edits = st.lists(st.tuples(ranges, texts), min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize("encoding", PositionEncoding)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(text=texts, changes=edits, where=ranges)
 def test_random_edits_match_editing_the_whole_text(
     encoding: PositionEncoding, text: str, changes: list[tuple[Range, str]], where: Range

@@ -195,7 +195,7 @@ def test_one_byte_at_a_time_gives_the_same_frames(recording: Recording) -> None:
 
 
 @order
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(RECORDINGS), st.data())
 def test_random_cuts_give_the_same_frames(recording: Recording, data: st.DataObject) -> None:
     places = data.draw(st.lists(st.integers(0, len(recording.raw))))
@@ -236,7 +236,7 @@ SHARDS: Sequence[bytes] = [
 
 @order
 @both
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(shards=st.lists(st.sampled_from(SHARDS)), data=st.data())
 def test_any_bytes_in_any_cuts_give_the_frames_of_the_standard(
     framer: type[Framer], shards: list[bytes], data: st.DataObject

@@ -223,7 +223,7 @@ numbers = count()
 @pytest.mark.prop("lsp-4")
 @pytest.mark.timeout(600)
 def test_after_random_proposals_reverting_brings_every_file_back_byte_for_byte(tmp_path: Path) -> None:
-    @settings(deadline=None, max_examples=200)
+    @settings(deadline=None, max_examples=100)
     @given(files, st.lists(steps, min_size=1, max_size=3))
     def undo(content: dict[str, tuple[str, str, bool]], rounds: list[list[tuple[str, str, str, str]]]) -> None:
         editor = ModelEditor({name: text.encode(encoding) for name, (text, encoding, _) in content.items()})

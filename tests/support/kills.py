@@ -6,7 +6,7 @@ import os
 import random
 import time
 
-KILLS = int(os.environ.get("OLLM_KILLS", "12"))
+KILLS = int(os.environ.get("OLLM_KILLS", "8"))
 
 
 def moments(seed: int) -> random.Random:
