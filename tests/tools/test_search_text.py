@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ollm_lsp.tools.roots import Place
     from ollm_lsp.tools.search import Engine, Query
 
-RG = shutil.which("rg")
+RG = shutil.which("rg", path=str(Path(sys.executable).parent)) or shutil.which("rg")
 ENGINES = [
     pytest.param("rg", marks=pytest.mark.skipif(RG is None, reason="ripgrep is not installed")),
     "slow",
@@ -260,7 +261,7 @@ async def test_ripgrep_runs_nothing_that_a_workspace_or_environment_brings(
         (work / name).chmod(0o755)
     plant(tmp_path, {"ripgreprc": f"--pre={work}/pre\n", "work/.ripgreprc": f"--pre={work}/pre\n"})
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(tmp_path / "ripgreprc"))
-    monkeypatch.setenv("PATH", f".::{work}:{work}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f".::{work}:{work}/bin:{Path(RG or '').parent}")
     monkeypatch.chdir(work)
     bench = Bench(work)
     assert isinstance(await chosen_engine(bench.workspace), Ripgrep)
