@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ollm_lsp.core.change import Change
-    from ollm_lsp.core.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """All changes were made; `snapshots` are the texts that there are now."""
-
-    snapshots: tuple[Snapshot, ...] = ()
+    """All changes were made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,8 +109,7 @@ class Broker:
             done = tuple(change for change, made in zip(proposal.changes, is_made, strict=True) if made)
             first = next(change for change, made in zip(proposal.changes, is_made, strict=True) if not made)
             return Failed(applied.reason, applied.failed or first, done)
-        texts = [await self._text(uris(change)[-1]) for change in proposal.changes]
-        return Done(tuple(text for text in texts if text is not None))
+        return Done()
 
     async def _is_made(self, change: Change) -> bool:
         try:
