@@ -17,8 +17,10 @@ from ollm_lsp.core.events import (
     ProviderEvent,
     ReasoningDelta,
     ReasoningSigned,
+    SessionReported,
     TextDelta,
     ToolCalled,
+    ToolChanged,
     UsageReported,
     Warned,
 )
@@ -101,7 +103,7 @@ class _Repair:
                 return [*self.give_up(), ToolCalled(replace(call, name=name))]
             case Finished(reason):
                 return self._finish(reason)
-            case UsageReported() | Activity() | Warned():
+            case ToolChanged() | UsageReported() | SessionReported() | Activity() | Warned():
                 return [event]
             case _:
                 assert_never(event)

@@ -22,7 +22,7 @@ class Calls:
 
     def __init__(self, toolbox: Toolbox, turn_id: str, tell: Callable[[ToolChanged], None]) -> None:
         self._toolbox = toolbox
-        self._turn_id = turn_id
+        self.turn_id = turn_id
         self._tell = tell
         self._changes: dict[str, ToolChanged] = {}
 
@@ -30,7 +30,7 @@ class Calls:
         return len(self._changes)
 
     def queue(self, call: ToolCall) -> None:
-        self._change(self._toolbox.announced(f"{self._turn_id}.{len(self) + 1}", call))
+        self._change(self._toolbox.announced(f"{self.turn_id}.{len(self) + 1}", call))
 
     async def run(self, max_chars: int) -> None:
         await self._toolbox.run_all(tuple(self._changes.values()), self._change, max_chars=max_chars)

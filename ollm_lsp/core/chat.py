@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ollm_lsp.core.calls import Calls
 from ollm_lsp.core.conversation import Response
-from ollm_lsp.core.errors import IncompleteAnswer, InternalError, OllmError
+from ollm_lsp.core.errors import IncompleteAnswer, InternalError, OllmError, ProviderError, Unsupported
 from ollm_lsp.core.events import (
     Activity,
     Ended,
@@ -18,14 +18,17 @@ from ollm_lsp.core.events import (
     FinishReason,
     ReasoningDelta,
     ReasoningSigned,
+    SessionReported,
     Started,
     TextDelta,
     ToolCalled,
+    ToolChanged,
     TurnStarted,
     UsageChanged,
     UsageReported,
     Warned,
 )
+from ollm_lsp.core.foreign_calls import ForeignCalls
 from ollm_lsp.core.recording import NoRecording
 from ollm_lsp.core.repetition import ADVICE, Repetition
 from ollm_lsp.core.toolbox import MAX_RESULT, Toolbox
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
 MAX_TURNS = 10
 _WANTS_TOOLS = (FinishReason.STOP, FinishReason.TOOL_USE)
 """How a model ends that means its calls. Some servers say `stop` also then."""
+_REFUSED = (400, 413, 415, 422)
+"""What servers say to a request that they cannot use."""
 CUT_OFF = "The call was not run: the answer was cut off while it was made."
 STOPPED = "There is no result: the chat was stopped before the tool had finished."
 
@@ -156,7 +161,14 @@ class Chat:
             request = await window.request()
             self._sink.emit(TurnStarted(number))
             calls = Calls(self._toolbox, f"{response_id}.{number}", self._sink.emit)
-            finish = await self._take(window, request, calls)
+            try:
+                finish = await self._take(window, request, calls)
+            except ProviderError as error:
+                # Many servers do not tell that a model is blind. The image of a tool must not end the conversation.
+                if not _refuses(error) or not window.hide_images():
+                    raise
+                self._sink.emit(Warned("images_hidden", f"The model was shown no images of tools: {error.message}"))
+                finish = await self._take(window, await window.request(), calls)
             if not calls or finish not in _WANTS_TOOLS:
                 return finish
             if self._repetition.is_hopeless:
@@ -195,17 +207,21 @@ class Chat:
     async def _listen(self, window: Window, request: ChatRequest, calls: Calls) -> FinishReason:
         """Pass on what the model says, and keep it when it has ended, in whatever way."""
         turn = Turn()
+        foreign = ForeignCalls(calls.turn_id, self._sink.emit)
         try:
-            return await self._forward(window, request, turn, calls)
+            return await self._forward(window, request, turn, calls, foreign)
         finally:
             if message := turn.message:
                 self._keep(message, window)
-            self._spending.add(turn.usage, self._cost(turn.usage))
+            self._spending.add(turn.usage, turn.cost or self._cost(turn.usage))
+            foreign.settle()
 
     def _cost(self, usage: Usage) -> Cost:
         return self._provider.cost(self._model.name, usage)
 
-    async def _forward(self, window: Window, request: ChatRequest, turn: Turn, calls: Calls) -> FinishReason:
+    async def _forward(
+        self, window: Window, request: ChatRequest, turn: Turn, calls: Calls, foreign: ForeignCalls
+    ) -> FinishReason:
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
                 turn.add(event)
@@ -214,12 +230,14 @@ class Chat:
                         self._sink.emit(event)
                     case ToolCalled(call):
                         calls.queue(call)
-                    case UsageReported(usage):
+                    case ToolChanged():
+                        foreign.change(event)
+                    case UsageReported(usage, cost):
                         filled = usage.input_tokens + usage.output_tokens
-                        spent = self._spending.usage + usage, self._spending.cost + self._cost(usage)
+                        spent = self._spending.usage + usage, self._spending.cost + (cost or self._cost(usage))
                         self._sink.emit(UsageChanged(*spent, filled, window.limit))
-                    case ReasoningSigned():
-                        pass  # for the history alone
+                    case ReasoningSigned() | SessionReported():
+                        pass  # for the history alone, and for who wants to go on with an agent
                     case Finished(reason):
                         return reason
                     case _:
@@ -228,3 +246,8 @@ class Chat:
         raise IncompleteAnswer(
             f"{self._provider.name} stopped without finishing its answer.", remedy="Send the message again."
         )
+
+
+def _refuses(error: ProviderError) -> bool:
+    """Whether a request was refused for what it holds, as far as anybody can tell."""
+    return isinstance(error, Unsupported) or error.status in _REFUSED

@@ -11,7 +11,7 @@ from ollm_lsp.core.messages import Reasoning
 from ollm_lsp.core.repair import repaired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from ollm_lsp.core.events import FinishReason
     from ollm_lsp.core.messages import Message
@@ -52,7 +52,10 @@ class Conversation:
     def __init__(self, conversation_id: str) -> None:
         self.id = conversation_id
         self.head: str | None = None
+        self.model: ModelId | None = None
+        """The model that the user chose for it, where they did."""
         self._responses: dict[str, Response] = {}
+        self._asides: dict[str, str | None] = {}
         self._busy = False
 
     def restore(self, record: ConversationRecord) -> None:
@@ -60,6 +63,7 @@ class Conversation:
 
         A response whose parent is not among those before it begins a tree of its own.
         """
+        self.model = self.model or record.model
         for step in record.responses:
             response = step.response
             if response.id not in self._responses:
@@ -70,8 +74,24 @@ class Conversation:
         self._responses[response.id] = response
         self.head = response.id
 
+    def __iter__(self) -> Iterator[Response]:
+        """All responses, in the order in which they came."""
+        return iter(tuple(self._responses.values()))
+
     def get(self, response_id: str) -> Response | None:
         return self._responses.get(response_id)
+
+    def responses(self) -> Sequence[Response]:
+        """All of them, on whatever branch."""
+        return tuple(self._responses.values())
+
+    def set_aside(self, response_id: str, parent_id: str | None) -> None:
+        """Something was answered that no model shall read. Who goes on from it goes on from what it follows."""
+        self._asides[response_id] = parent_id
+
+    def going_on_from(self, response_id: str | None) -> str | None:
+        """The response that a message follows: the head, unless another one is named; none for an empty name."""
+        return self.head if response_id is None else self._asides.get(response_id, response_id) or None
 
     def history(self, response_id: str | None, model: ModelId) -> tuple[Message, ...]:
         """The messages on the path from the root to a response, which is included, for that model to read.

@@ -20,9 +20,14 @@ async def count(provider: Provider, request: ChatRequest, limit: int) -> int:
     """The tokens of a request. Counting costs a request of its own, so that it is left out where it changes nothing."""
     estimated = estimate_request(request)
     is_clear = most(request) * 10 < limit * 9 or estimated > HOPELESS * limit
-    if is_clear or not isinstance(provider, CountsTokens):
-        return estimated
+    return estimated if is_clear else await counted(provider, request) or estimated
+
+
+async def counted(provider: Provider, request: ChatRequest) -> int | None:
+    """The tokens of a request as the provider itself counts them, if it can."""
+    if not isinstance(provider, CountsTokens):
+        return None
     try:
-        return await provider.count(request) or estimated
+        return await provider.count(request)
     except OllmError:
-        return estimated  # the chat itself will tell what is wrong
+        return None  # the chat itself will tell what is wrong

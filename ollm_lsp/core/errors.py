@@ -13,6 +13,8 @@
     │   ├── MalformedAnswer      protocol                the answer is not what the wire promises
     │   ├── IncompleteAnswer     incomplete              the stream ended before the answer did
     │   ├── ServerFailed         server_error            the server says that it failed
+    │   ├── ProgramNotFound      cli_not_found           a CLI agent is not installed, or is too old
+    │   ├── LoginRequired        auth_required           the user has to log in to a CLI agent
     │   └── Unsupported          unsupported             the model or the client cannot do that
     ├── ConversationNotFound     conversation_not_found  no such conversation, or no such response in it
     ├── Busy                     busy                    the conversation is already answering
@@ -21,6 +23,7 @@
     ├── UnreadableFile           unreadable_file         nothing is there, or nothing that can be read as asked
     ├── StaleDocument            stale_document          the text has changed since it was read
     ├── PermissionDenied         permission_denied       the user, or a rule of theirs, said no
+    ├── BudgetExceeded           budget_exceeded         it could cost more than the user allows
     ├── StoreFailed              store                   the state directory cannot be used
     └── InternalError            internal                a bug of ours
 
@@ -142,6 +145,18 @@ class ServerFailed(ProviderError):
     code = "server_error"
 
 
+class ProgramNotFound(ProviderError):
+    """The program of a CLI agent is not there, or not one that may be used."""
+
+    code = "cli_not_found"
+
+
+class LoginRequired(ProviderError):
+    """The user has to log in to a CLI agent by its own means."""
+
+    code = "auth_required"
+
+
 class Unsupported(ProviderError):
     """The model or the client cannot do what was asked."""
 
@@ -188,6 +203,30 @@ class PermissionDenied(OllmError):
     """The user, or a rule of theirs, said no."""
 
     code = "permission_denied"
+
+
+class BudgetExceeded(OllmError):
+    """It could cost more than the user allows. All amounts are micro-dollars, and `span` tells which limit it is."""
+
+    code = "budget_exceeded"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        remedy: str,
+        span: str = "",
+        limit: int = 0,
+        spent: int = 0,
+        reserved: int = 0,
+        wanted: int = 0,
+    ) -> None:
+        super().__init__(message, remedy=remedy)
+        self.span = span
+        self.limit = limit
+        self.spent = spent
+        self.reserved = reserved
+        self.wanted = wanted
 
 
 class StoreFailed(OllmError):

@@ -11,7 +11,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from ollm_lsp.core.agent_session import AgentSession
     from ollm_lsp.core.errors import OllmError
+    from ollm_lsp.core.foreign_edit import ForeignEdit
     from ollm_lsp.core.model import ModelId
     from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolStatus
     from ollm_lsp.core.usage import Cost, Usage
@@ -60,9 +62,13 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """The provider's count for one response; a later report replaces an earlier one."""
+    """The provider's count for one response; a later report replaces an earlier one.
+
+    `cost` is what the provider itself says that it takes, where it says so.
+    """
 
     usage: Usage
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +95,16 @@ class Finished:
     reason: FinishReason
 
 
-ProviderEvent: TypeAlias = (
-    TextDelta | ReasoningDelta | ReasoningSigned | ToolCalled | UsageReported | Activity | Warned | Finished
-)
+@dataclass(frozen=True, slots=True)
+class SessionReported:
+    """By what name a CLI agent keeps the exchange, so that it can be asked to go on."""
+
+    session: AgentSession
+
+
+def is_speech(event: ProviderEvent) -> bool:
+    """Whether the event is something that the model says: after that, nothing may be sent again."""
+    return not isinstance(event, UsageReported | Activity | Warned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +129,9 @@ class ToolChanged:
 
     The id is ours and no other call has it, while that of the `call` may come again in the next turn: some models
     count from zero each time. `result` is there once the call is settled.
+
+    As a provider's event it tells of a tool that the provider, a CLI agent, runs by itself; `edits` are what it tells
+    of the files that it changes.
     """
 
     id: str
@@ -125,6 +141,7 @@ class ToolChanged:
     locations: tuple[Location, ...]
     status: ToolStatus
     result: ToolResult | None = None
+    edits: tuple[ForeignEdit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +152,15 @@ class UsageChanged:
     cost: Cost
     context_tokens: int
     context_limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Escalated:
+    """The model was not enough: the user is about to be asked whether an external one may answer instead."""
+
+    reason: str
+    provider: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +177,28 @@ class Ended:
     reason: FinishReason
 
 
+ProviderEvent: TypeAlias = (
+    TextDelta
+    | ReasoningDelta
+    | ReasoningSigned
+    | ToolCalled
+    | ToolChanged
+    | UsageReported
+    | SessionReported
+    | Activity
+    | Warned
+    | Finished
+)
 ChatEvent: TypeAlias = (
-    Started | TurnStarted | TextDelta | ReasoningDelta | ToolChanged | UsageChanged | Activity | Warned | Failed | Ended
+    Started
+    | TurnStarted
+    | TextDelta
+    | ReasoningDelta
+    | ToolChanged
+    | UsageChanged
+    | Activity
+    | Warned
+    | Escalated
+    | Failed
+    | Ended
 )

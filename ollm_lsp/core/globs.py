@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 
+@lru_cache(maxsize=4096)
 def matches(path: str, pattern: str) -> bool:
     """Whether a path with forward slashes fits a pattern, in time that no pattern can make long.
 

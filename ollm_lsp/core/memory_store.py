@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.events import ReasoningDelta, TextDelta, UsageChanged
     from ollm_lsp.core.messages import Message
+    from ollm_lsp.core.model import ModelId
     from ollm_lsp.core.record import Opening
 
 
@@ -23,6 +24,7 @@ class _Kept:
     created: float
     updated: float
     responses: dict[str, ResponseRecord] = field(default_factory=dict[str, ResponseRecord])
+    model: ModelId | None = None
 
 
 class MemoryStore:
@@ -45,7 +47,8 @@ class MemoryStore:
     async def finish(self, conversation_id: str, response: Response) -> None:
         now = self._clock()
         began = self._began.pop(response.id, now)
-        kept = self._conversations.setdefault(conversation_id, _Kept(title_of(response.input), began, now))
+        kept = self._conversations.setdefault(conversation_id, _Kept("", began, now))
+        kept.title = kept.title or title_of(response.input)
         kept.updated = now
         kept.responses[response.id] = ResponseRecord(response, began, now)
 
@@ -54,7 +57,7 @@ class MemoryStore:
         if kept is None:
             return None
         responses = tuple(sorted(kept.responses.values(), key=lambda record: record.began))
-        return ConversationRecord(conversation_id, kept.title, kept.created, kept.updated, responses)
+        return ConversationRecord(conversation_id, kept.title, kept.created, kept.updated, responses, kept.model)
 
     async def list(self) -> Sequence[Summary]:
         newest_first = sorted(self._conversations.items(), key=lambda item: item[1].updated, reverse=True)
@@ -69,7 +72,12 @@ class MemoryStore:
                 len(kept.responses),
             )
             for conversation_id, kept in newest_first
+            if kept.responses
         ]
+
+    async def choose(self, conversation_id: str, model: ModelId) -> None:
+        now = self._clock()
+        self._conversations.setdefault(conversation_id, _Kept("", now, now)).model = model
 
     async def retitle(self, conversation_id: str, title: str) -> bool:
         kept = self._conversations.get(conversation_id)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ollm_lsp.core.errors import InvalidMessage
+from ollm_lsp.core.image import Image
 from ollm_lsp.core.tool import ToolCall, ToolResult
 
 
@@ -24,18 +25,6 @@ class Text:
     """Words."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A picture, as the bytes of its file."""
-
-    mime_type: str
-    data: bytes
-
-    def __post_init__(self) -> None:
-        if not self.mime_type.startswith("image/") or not self.data:
-            raise InvalidMessage(f"An image needs bytes and an image MIME type, not '{self.mime_type}'.")
 
 
 @dataclass(frozen=True, slots=True)

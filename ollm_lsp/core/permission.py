@@ -38,18 +38,23 @@ class PermissionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer. The feedback is for the model."""
+    """The answer. The feedback is for the model; the briefing is that of a release as the user changed it."""
 
     allowed: bool
     feedback: str | None = None
+    briefing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the user chose, and what they add for the model. Whoever says nothing says no."""
+    """What the user chose, what they add for the model, and the briefing if they changed it.
+
+    Whoever says nothing says no.
+    """
 
     option: Option = Option.REJECT_ONCE
     feedback: str | None = None
+    briefing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

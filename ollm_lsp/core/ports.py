@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from ollm_lsp.core.applied import Applied
     from ollm_lsp.core.before_image import BeforeImage
+    from ollm_lsp.core.budget import Account, Limits
     from ollm_lsp.core.change import Change, Proposal
     from ollm_lsp.core.completion import Completion
     from ollm_lsp.core.conversation import Response
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from ollm_lsp.core.events import Activity, ChatEvent, ProviderEvent, ReasoningDelta, TextDelta, UsageChanged
     from ollm_lsp.core.foreign_json import JsonObject
     from ollm_lsp.core.grant import Grant
+    from ollm_lsp.core.kraken import KrakenProvider, KrakenStatus
+    from ollm_lsp.core.ledger import Call, LedgerLine, Reservation
     from ollm_lsp.core.messages import Message
-    from ollm_lsp.core.model import Capabilities, ModelDetails, ModelInfo
+    from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
     from ollm_lsp.core.permission import Offered, PermissionRequest, Reply, Verdict
     from ollm_lsp.core.record import ConversationRecord, Opening, Summary
     from ollm_lsp.core.request import ChatRequest
@@ -91,6 +94,14 @@ class ToolRun(Protocol):
     def asking(self) -> AbstractContextManager[None]:
         """While the user is asked for a permission: the call is shown as waiting, its time limit stands still."""
         ...
+
+
+@runtime_checkable
+class PlanPaid(Protocol):
+    """A provider that a plan of the user may pay for."""
+
+    @property
+    def is_paid_by_plan(self) -> bool: ...
 
 
 class Tool(Protocol):
@@ -201,12 +212,32 @@ class Buffers(Protocol):
         """All of them, the one used last first."""
         ...
 
+    def uris(self) -> Sequence[str]:
+        """Their addresses in the same order, which costs nothing for each text."""
+        ...
+
 
 class Diagnostics(Protocol):
     """What language servers have found in the documents."""
 
     async def of(self, uri: str | None) -> Sequence[Diagnostic]:
         """The diagnostics of one document, or of all that are known."""
+        ...
+
+
+class Kraken(Protocol):
+    """The external providers, as far as they can be told of."""
+
+    async def status(self) -> KrakenStatus:
+        """How it is now; whoever asks may have to wait for its providers."""
+        ...
+
+    async def providers(self) -> Sequence[KrakenProvider]:
+        """All external providers, as the last looks at them found them."""
+        ...
+
+    async def history(self, limit: int | None = None) -> Sequence[LedgerLine]:
+        """The calls that were logged, the newest first."""
         ...
 
 
@@ -249,12 +280,46 @@ class ResponseStore(Protocol):
         """All conversations, the newest first."""
         ...
 
+    async def choose(self, conversation_id: str, model: ModelId) -> None:
+        """Keep which model the user chose for a conversation, also for one that has no response yet."""
+        ...
+
     async def retitle(self, conversation_id: str, title: str) -> bool:
         """Give a conversation another title; false when it is not kept."""
         ...
 
     async def delete(self, conversation_id: str) -> bool:
         """Forget a conversation; false when it is not kept."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Ledger(Protocol):
+    """Where calls to external providers are paid and remembered. Every failure is a `StoreFailed`."""
+
+    async def reserve(self, call: Call, most: Cost, limits: Limits, *, is_logged: bool = True) -> Reservation:
+        """Keep the most that a call can cost, or raise `BudgetExceeded`. Nothing may be sent before it has returned."""
+        ...
+
+    async def enlarge(self, reservation: Reservation, micros: int, limits: Limits) -> Reservation:
+        """Keep more for a call that goes on, or raise `BudgetExceeded`: then it must stop."""
+        ...
+
+    async def settle(self, reservation: Reservation, usage: Usage, cost: Cost, error: str | None = None) -> None:
+        """Put what a call has cost in the place of its reservation; `error` is the code of what made it fail."""
+        ...
+
+    async def release(self, reservation: Reservation) -> None:
+        """Give back the money of a call that was never sent."""
+        ...
+
+    async def account(self) -> Account:
+        """What is spent and what is reserved at this moment."""
+        ...
+
+    async def history(self, limit: int = 100) -> Sequence[LedgerLine]:
+        """The calls that were logged, the newest first."""
         ...
 
     async def close(self) -> None: ...

@@ -37,6 +37,10 @@ class ProviderAround:
     async def count(self, request: ChatRequest) -> int | None:
         return await self._inner.count(request) if isinstance(self._inner, CountsTokens) else None
 
+    def as_sent(self, request: ChatRequest) -> ChatRequest:
+        """The request as the provider inside gets it."""
+        return request
+
     async def capabilities(self, model: str) -> Capabilities:
         return await self._inner.capabilities(model)
 

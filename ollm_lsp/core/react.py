@@ -87,5 +87,8 @@ class ReactProvider(ProviderAround):
         """The tokens of what is really sent, where the provider can count them."""
         return await super().count(as_text(request))
 
+    def as_sent(self, request: ChatRequest) -> ChatRequest:
+        return as_text(request)
+
     async def capabilities(self, model: str) -> Capabilities:
         return replace(await super().capabilities(model), tools=True)

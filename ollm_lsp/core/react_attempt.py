@@ -12,8 +12,10 @@ from ollm_lsp.core.events import (
     ProviderEvent,
     ReasoningDelta,
     ReasoningSigned,
+    SessionReported,
     TextDelta,
     ToolCalled,
+    ToolChanged,
     UsageReported,
     Warned,
 )
@@ -85,7 +87,7 @@ class Attempt:
             case Finished(reason):
                 self._reason = reason
                 return []
-            case ReasoningDelta() | ReasoningSigned() | Activity() | Warned():
+            case ReasoningDelta() | ReasoningSigned() | ToolChanged() | SessionReported() | Activity() | Warned():
                 return [event]
             case _:
                 assert_never(event)

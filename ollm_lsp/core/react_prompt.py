@@ -127,7 +127,7 @@ def _written(
                 yield message
             case Role.TOOL:
                 results = [part for part in message.parts if isinstance(part, ToolResult)]
-                yield Message.user("\n".join(show(results)))
+                yield Message.user("\n".join(show(results)), *(image for result in results for image in result.images))
             case Role.ASSISTANT:
                 if lines := say(message.parts):
                     yield Message(Role.ASSISTANT, (Text("\n".join(lines)),))

@@ -56,6 +56,8 @@ class ConversationRecord:
     created: float
     updated: float
     responses: tuple[ResponseRecord, ...]
+    model: ModelId | None = None
+    """The one that the user chose for it, where they did."""
 
 
 def total(costs: Iterable[Cost]) -> Cost:

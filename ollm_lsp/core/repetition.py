@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ class Repetition:
     """
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, str, str, bool]] = set()
+        self._seen: set[tuple[str, str, ToolResult]] = set()
         self._idle_turns = 0
 
     def add(self, outcomes: Iterable[tuple[ToolCall, ToolResult]]) -> None:
         """Take note of a turn's calls."""
         turn = {
-            (call.name, json.dumps(call.arguments, sort_keys=True), result.text, result.is_error)
+            (call.name, json.dumps(call.arguments, sort_keys=True), replace(result, call_id="any", name="any"))
             for call, result in outcomes
         }
         self._idle_turns = self._idle_turns + 1 if turn <= self._seen else 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import InvalidMessage, Unsupported
-from ollm_lsp.core.messages import Image
+from ollm_lsp.core.tokens import count_images
 from ollm_lsp.core.tool import OneTool, ToolChoice
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ class ChatRequest:
 
     def check(self, capabilities: Capabilities) -> None:
         """Refuse what the model cannot do, before anything is sent."""
-        parts = (part for message in self.messages for part in message.parts)
-        if not capabilities.vision and any(isinstance(part, Image) for part in parts):
+        if not capabilities.vision and count_images(self.messages):
             raise Unsupported(
                 f"The model '{self.model}' cannot see images.",
                 remedy="Leave the image out, or choose a model with vision.",

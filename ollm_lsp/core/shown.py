@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ollm_lsp.core.change import Change, Proposal
 
 _BACKTICKS = re.compile("`+")
+_SYNTAX = re.compile(r"([\\`\[<])")
+"""What begins an image, a link, HTML or code."""
 
 
 def shown(proposal: Proposal, path_of: Callable[[str], str]) -> str:
@@ -51,9 +53,14 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
 
 
+def inert(text: str) -> str:
+    """Words of others in Markdown of ours: no image, link or HTML comes of them, so that showing them loads nothing."""
+    return _SYNTAX.sub(r"\\\1", text)
+
+
 def _change(change: Change, path_of: Callable[[str], str]) -> str:
     parts = [_headline(change, path_of)]
-    parts += (f"**Caution.** {visible(caution)}" for caution in cautions(change))
+    parts += (f"**Caution.** {inert(visible(caution))}" for caution in cautions(change))
     if lines := change_diff(change):
         parts.append(fenced(lines, "diff"))
     return "\n\n".join(parts)

@@ -50,6 +50,14 @@ def splices(base: str, new: str) -> tuple[Splice, ...]:
     return tuple(found)
 
 
+def one_splice(base: str, new: str) -> Splice:
+    """What makes the new text of the base as a single change, which begins as late as can be."""
+    shorter = min(len(base), len(new))
+    head = _run(base, new, shorter)
+    tail = _run(base[::-1], new[::-1], shorter - head)
+    return Splice(head, len(base) - tail, new[head : len(new) - tail])
+
+
 def apply(base: str, changes: Sequence[Splice]) -> str:
     """The base with all splices made at once."""
     return "".join(_pieces(base, changes))

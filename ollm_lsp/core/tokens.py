@@ -40,7 +40,7 @@ def estimate(messages: Iterable[Message]) -> int:
 
 def estimate_tools(tools: Iterable[ToolSpec]) -> int:
     """The number of tokens in what a model is told about its tools."""
-    return sum(MESSAGE_TOKENS + estimate_text(_told_of(tool)) for tool in tools)
+    return sum(MESSAGE_TOKENS + estimate_text(told_of(tool)) for tool in tools)
 
 
 def estimate_request(request: ChatRequest) -> int:
@@ -48,14 +48,17 @@ def estimate_request(request: ChatRequest) -> int:
     return estimate(request.messages) + estimate_tools(request.tools)
 
 
+def count_images(messages: Iterable[Message]) -> int:
+    """How many images messages hold, with those that tools gave."""
+    return sum(_images(part) for message in messages for part in message.parts)
+
+
 def most(request: ChatRequest) -> int:
     """More tokens than any tokenizer makes of a request: none makes two of one byte."""
-    parts = [part for message in request.messages for part in message.parts]
-    texts = (_text(part) for part in parts)
-    images = sum(isinstance(part, Image) for part in parts)
-    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, *map(_told_of, request.tools)))
+    texts = (text_of(part) for message in request.messages for part in message.parts)
+    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, *map(told_of, request.tools)))
     around = 2 * MESSAGE_TOKENS * (len(request.messages) + len(request.tools))
-    return size + around + 2 * IMAGE_TOKENS * images
+    return size + around + 2 * IMAGE_TOKENS * count_images(request.messages)
 
 
 def context_room(limit: int) -> int:
@@ -91,10 +94,15 @@ def check_fit(tokens: int, limit: int) -> Warned | None:
 
 
 def _estimate_part(part: Part) -> int:
-    return IMAGE_TOKENS if isinstance(part, Image) else estimate_text(_text(part))
+    return IMAGE_TOKENS * _images(part) + estimate_text(text_of(part))
 
 
-def _text(part: Part) -> str:
+def _images(part: Part) -> int:
+    return len(part.images) if isinstance(part, ToolResult) else isinstance(part, Image)
+
+
+def text_of(part: Part) -> str:
+    """The words of a part, as far as they can be counted."""
     match part:
         case Text(text) | Reasoning(text) | ToolResult(text=text):
             return text
@@ -106,5 +114,6 @@ def _text(part: Part) -> str:
             assert_never(part)
 
 
-def _told_of(tool: ToolSpec) -> str:
+def told_of(tool: ToolSpec) -> str:
+    """What a model is told about a tool."""
     return f"{tool.name}{tool.description}{json.dumps(tool.parameters)}"

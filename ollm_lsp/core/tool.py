@@ -10,6 +10,7 @@ from ollm_lsp.core.errors import InvalidMessage
 
 if TYPE_CHECKING:
     from ollm_lsp.core.foreign_json import JsonObject
+    from ollm_lsp.core.image import Image
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +89,25 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool gave, and whether it did what it was asked for."""
+    """What a tool gave, and whether it did what it was asked for. Images are only for a model that sees."""
 
     text: str
     status: ToolStatus = ToolStatus.COMPLETED
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What running a tool gave, as the model will read it."""
+    """What running a tool gave, as the model will read it. The text alone has to make sense: not every model sees."""
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
+    images: tuple[Image, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.call_id or not self.name:
             raise InvalidMessage("A tool result names its tool and the call that it answers.")
+        if self.is_error and self.images:
+            raise InvalidMessage("A tool that failed shows no image.")

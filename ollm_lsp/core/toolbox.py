@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.errors import OllmError
 from ollm_lsp.core.events import ToolChanged
 from ollm_lsp.core.fit import any_object
+from ollm_lsp.core.image import Image
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolResult, ToolStatus
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ class Toolbox:
     async def _run(self, change: ToolChanged, tell: Callable[[ToolChanged], None], max_chars: int) -> None:
         outcome = _readable(await self._outcome(change, tell), change.call.name, max_chars)
         call, is_error = change.call, outcome.status is not ToolStatus.COMPLETED
-        tell(replace(change, status=outcome.status, result=ToolResult(call.id, call.name, outcome.text, is_error)))
+        images = () if is_error else outcome.images
+        result = ToolResult(call.id, call.name, outcome.text, is_error, images)
+        tell(replace(change, status=outcome.status, result=result))
 
     async def _outcome(self, change: ToolChanged, tell: Callable[[ToolChanged], None]) -> ToolOutcome:
         call = change.call
@@ -174,12 +177,16 @@ def _outcome_of(value: Any, name: str) -> ToolOutcome:
     """What a tool returned, if it is what a tool returns."""
     outcome = ToolOutcome(value) if isinstance(value, str) else value
     if isinstance(outcome, ToolOutcome) and _is_text(outcome.text) and outcome.status.is_settled:
-        return outcome
+        return outcome if _are_images(outcome.images) else replace(outcome, images=())
     return _failure(f"The tool '{name}' returned something that is no result ({type(value).__name__}).")
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _are_images(values: tuple[object, ...]) -> bool:
+    return all(isinstance(value, Image) for value in values)
 
 
 def _readable(outcome: ToolOutcome, name: str, max_chars: int) -> ToolOutcome:
@@ -192,7 +199,7 @@ def _readable(outcome: ToolOutcome, name: str, max_chars: int) -> ToolOutcome:
     except UnicodeEncodeError:
         readable = text.encode(errors="replace").decode()
         text, status = f"The tool '{name}' returned broken text. What can be read of it:\n{readable}", ToolStatus.FAILED
-    return ToolOutcome(text, status)
+    return replace(outcome, text=text, status=status)
 
 
 def _failure(text: str) -> ToolOutcome:

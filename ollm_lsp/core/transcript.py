@@ -45,11 +45,12 @@ def shortened(text: str, size: int) -> str:
 
 
 def _line(message: Message, size: int) -> str:
-    parts = (shortened(part, size) for part in map(_words, message.parts) if part)
+    parts = (shortened(part, size) for part in map(words, message.parts) if part)
     return f"{message.role.value}: " + "\n".join(parts)
 
 
-def _words(part: Part) -> str:
+def words(part: Part) -> str:
+    """What a part says, for somebody who reads nothing but text."""
     match part:
         case Text(text):
             return text
@@ -59,7 +60,8 @@ def _words(part: Part) -> str:
             return ""  # what came of the thoughts is what counts
         case ToolCall(name=name, arguments=arguments):
             return f"[calls {name} with {json.dumps(arguments, ensure_ascii=False)}]"
-        case ToolResult(name=name, text=text, is_error=is_error):
-            return f"[{name} {'failed' if is_error else 'gave'}: {text}]"
+        case ToolResult(name=name, text=text, is_error=is_error, images=images):
+            shown = "".join(f" [{image.mime_type}]" for image in images)
+            return f"[{name} {'failed' if is_error else 'gave'}: {text}{shown}]"
         case _:
             assert_never(part)

@@ -12,8 +12,10 @@ from ollm_lsp.core.events import (
     ProviderEvent,
     ReasoningDelta,
     ReasoningSigned,
+    SessionReported,
     TextDelta,
     ToolCalled,
+    ToolChanged,
     UsageReported,
     Warned,
 )
@@ -23,6 +25,7 @@ from ollm_lsp.core.usage import Usage
 if TYPE_CHECKING:
     from ollm_lsp.core.messages import Part
     from ollm_lsp.core.tool import ToolCall
+    from ollm_lsp.core.usage import Cost
 
 
 _BLOCK = 1_024
@@ -55,6 +58,8 @@ class Turn:
 
     def __init__(self) -> None:
         self.usage = Usage()
+        self.cost: Cost | None = None
+        """What the provider itself says."""
         self.finish: FinishReason | None = None
         self._parts: list[_Growing | Reasoning | ToolCall] = []
 
@@ -68,11 +73,11 @@ class Turn:
                 self._sign(signature, is_redacted=is_redacted)
             case ToolCalled(call):
                 self._parts.append(call)
-            case UsageReported(usage):
-                self.usage = usage
+            case UsageReported(usage, cost):
+                self.usage, self.cost = usage, cost
             case Finished(reason):
                 self.finish = reason
-            case Activity() | Warned():
+            case ToolChanged() | SessionReported() | Activity() | Warned():
                 pass
             case _:
                 assert_never(event)

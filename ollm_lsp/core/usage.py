@@ -25,6 +25,17 @@ class Usage:
             self.cache_write_tokens + other.cache_write_tokens,
         )
 
+    def since(self, before: Usage) -> Usage:
+        """What a counter has counted since it stood there; when it began anew meanwhile, all that it shows."""
+        if self.input_tokens < before.input_tokens or self.output_tokens < before.output_tokens:
+            return self
+        return Usage(
+            self.input_tokens - before.input_tokens,
+            self.output_tokens - before.output_tokens,
+            max(0, self.cache_read_tokens - before.cache_read_tokens),
+            max(0, self.cache_write_tokens - before.cache_write_tokens),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:

@@ -8,6 +8,7 @@ from ollm_lsp.core.compaction import Outcome, is_due
 from ollm_lsp.core.counting import count
 from ollm_lsp.core.events import Activity
 from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.sight import shows_images, sighted
 from ollm_lsp.core.tokens import chars_left, check_fit, estimate
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Window:
         self._asked = 0
         self._since: list[Message] = []
         self._has_warned = False
+        self._sees = question.capabilities.vision
 
     def add(self, message: Message) -> None:
         self._since.append(message)
@@ -55,9 +57,15 @@ class Window:
         """How many characters each of some results may have."""
         return chars_left(self._asked + estimate(self._since), self.limit, shares)
 
+    def hide_images(self) -> bool:
+        """Show the model no images of tools any more; false when it was shown none, or has answered."""
+        is_worth_it = not self._since and shows_images(self._messages)
+        self._sees = False
+        return is_worth_it
+
     async def request(self) -> ChatRequest:
         """What the model is asked next, if it can read that much."""
-        self._messages = (*self._messages, *self._since)
+        self._messages = sighted((*self._messages, *self._since), sees=self._sees)
         self._since.clear()
         request = ChatRequest(self._model, self._messages, self._tools)
         request.check(self._capabilities)
