@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from ollm_lsp.core.errors import SettingsError
 
+_PRIVATE = (".local", ".lan", ".home.arpa", ".internal")
+"""Names that no public server has."""
 _ALLOWED = re.compile(r"[!-~]+")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.IGNORECASE)
 
@@ -40,6 +42,14 @@ def is_loopback(url: str) -> bool:
     """Whether a base URL stays on this machine. In doubt it does not."""
     host = urlsplit(url).hostname or ""
     return host == "localhost" or (_is_ip(host) and ip_address(host).is_loopback)
+
+
+def is_private(url: str) -> bool:
+    """Whether a base URL stays in the user's own network, as far as its text tells."""
+    host = (urlsplit(url).hostname or "").casefold()
+    if _is_ip(host):
+        return ip_address(host).is_private
+    return "." not in host or host.endswith(_PRIVATE)
 
 
 def _is_ip(host: str) -> bool:

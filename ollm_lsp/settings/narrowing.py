@@ -6,14 +6,13 @@ workspace's. Invariant 11: they never widen what the user allowed. Guarded by te
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never, cast
-
-from pydantic.alias_generators import to_camel
 
 from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.address import is_loopback
+from ollm_lsp.settings.kraken_narrowing import narrow_kraken
 from ollm_lsp.settings.options import Options, is_anywhere
 from ollm_lsp.settings.problems import Problem, dotted
 from ollm_lsp.settings.resolved import (
@@ -24,14 +23,22 @@ from ollm_lsp.settings.resolved import (
     OpenAISettings,
 )
 from ollm_lsp.settings.section import Section, keys, subsection
+from ollm_lsp.settings.step import Step
 from ollm_lsp.settings.validation import plain, validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ollm_lsp.settings.layers import Layer
-    from ollm_lsp.settings.options import ChatOptions, ContextOptions, ToolsOptions
-    from ollm_lsp.settings.resolved import ChatSettings, ContextSettings, ProviderSettings, Settings, ToolsSettings
+    from ollm_lsp.settings.options import ActionsOptions, ChatOptions, ContextOptions, ToolsOptions
+    from ollm_lsp.settings.resolved import (
+        ActionsSettings,
+        ChatSettings,
+        ContextSettings,
+        ProviderSettings,
+        Settings,
+        ToolsSettings,
+    )
 
 
 def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings, list[Problem]]:
@@ -57,6 +64,8 @@ def narrow(settings: Settings, layer: Layer, user_source: str) -> tuple[Settings
         chat=step.chat(settings.chat, options.chat),
         context=step.context(settings.context, options.context),
         tools=step.tools(settings.tools, options.tools),
+        kraken=narrow_kraken(step, settings.kraken, options.kraken),
+        actions=step.actions(settings.actions, options.actions),
     ), problems
 
 
@@ -74,23 +83,15 @@ def is_local(provider: ProviderSettings, model: str) -> bool:
             assert_never(provider)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    source: str
-    user_source: str
-    problems: list[Problem]
-
-    def _refuse(self, key: str, message: str) -> None:
-        self.problems.append(Problem(self.source, key, message, f"Set it in {self.user_source}."))
-
+class _Step(Step):
     def model(self, settings: Settings, text: str | None) -> ModelId:
         if text is None or (model := ModelId.parse(text)) == settings.model:
             return settings.model
         provider = settings.providers.get(model.provider)
         if provider is None:
-            self._refuse("model", "There is no provider of that name.")
+            self.refuse("model", "There is no provider of that name.")
         elif not is_local(provider, model.name):
-            self._refuse("model", "That model is not on this machine, so only the user's own file chooses it.")
+            self.refuse("model", "That model is not on this machine, so only the user's own file chooses it.")
         else:
             return model
         return settings.model
@@ -99,8 +100,8 @@ class _Step:
         return replace(
             settings,
             system_prompt=options.system_prompt or settings.system_prompt,
-            **self._switched("chat", settings, options, "tools", "keep_conversations", "auto_compact"),
-            **self._lowered("chat", settings, options, "max_turns", "tool_timeout", "compact_timeout"),
+            **self.off("chat", settings, options, "tools", "keep_conversations", "auto_compact"),
+            **self.lowered("chat", settings, options, "max_turns", "tool_timeout", "compact_timeout"),
         )
 
     def context(self, settings: ContextSettings, options: ContextOptions) -> ContextSettings:
@@ -108,46 +109,26 @@ class _Step:
         return replace(
             settings,
             exclude=tuple(dict.fromkeys((*settings.exclude, *added))),
-            **self._switched("context", settings, options, "open_buffers", "agents_file"),
-            **self._lowered("context", settings, options, "max_tokens"),
+            **self.off("context", settings, options, "open_buffers", "agents_file", "imports"),
+            **self.lowered("context", settings, options, "max_tokens"),
         )
-
-    def _switched(self, section: str, settings: Any, options: Section, *names: str) -> dict[str, Any]:
-        """Switches that can only be put off."""
-        for name in _given(options, names):
-            if getattr(options, name) and not getattr(settings, name):
-                self._refuse(f"{section}.{to_camel(name)}", "It can only be switched off here.")
-        return {name: False for name in _given(options, names) if not getattr(options, name)}
-
-    def _lowered(self, section: str, settings: Any, options: Section, *names: str) -> dict[str, Any]:
-        """Numbers that can only become smaller; where there is none yet, any is smaller."""
-        lowered: dict[str, Any] = {}
-        for name in _given(options, names):
-            limit, wanted = getattr(settings, name), getattr(options, name)
-            if wanted is None:
-                continue
-            if limit is not None and wanted > limit:
-                self._refuse(f"{section}.{to_camel(name)}", "It can only be lowered here.")
-            else:
-                lowered[name] = wanted
-        return lowered
 
     def tools(self, settings: ToolsSettings, options: ToolsOptions) -> ToolsSettings:
         added = [(pattern, Decision(text)) for pattern, text in options.permissions.items()]
         for pattern, decision in added:
             if decision is Decision.ALLOW and (pattern, decision) not in settings.permissions:
-                self._refuse(dotted(("tools", "permissions", pattern)), "Nothing can be allowed here.")
+                self.refuse(dotted(("tools", "permissions", pattern)), "Nothing can be allowed here.")
         stricter = [(pattern, decision) for pattern, decision in added if decision is not Decision.ALLOW]
         return replace(
             settings,
             restrictions=tuple(dict.fromkeys((*settings.restrictions, *stricter))),
             disabled=tuple(dict.fromkeys((*settings.disabled, *options.disabled))),
-            **self._switched("tools", settings, options, "run_command"),
+            **self.off("tools", settings, options, "run_command"),
         )
 
-
-def _given(options: Section, names: tuple[str, ...]) -> list[str]:
-    return [name for name in names if name in options.model_fields_set]
+    def actions(self, settings: ActionsSettings, options: ActionsOptions) -> ActionsSettings:
+        """Prompts are the user's alone: a workspace could otherwise plant one that the user runs unread."""
+        return replace(settings, **self.off("actions", settings, options, "ai_comments"))
 
 
 def _split(raw: dict[str, object], section: type[Section]) -> tuple[dict[str, object], list[tuple[str, ...]]]:

@@ -7,13 +7,22 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
+from ollm_lsp.core.actions import BUILT_IN
 from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.kraken_options import (
+    API_KINDS,
+    CliProviderOptions,
+    HookOptions,
+    KrakenOptions,
+    PriceOptions,
+)
 from ollm_lsp.settings.patterns import is_path_pattern
-from ollm_lsp.settings.provider_options import KINDS, ProviderOptions, Seconds, Timeouts
-from ollm_lsp.settings.resolved import ChatSettings, ContextSettings, ToolsSettings
+from ollm_lsp.settings.provider_options import KINDS, ProviderName, ProviderOptions, Seconds, Timeouts
+from ollm_lsp.settings.resolved import ActionsSettings, ChatSettings, ContextSettings, ToolsSettings
 from ollm_lsp.settings.section import ANYWHERE, Section, keys, refusal, subsection
 
+_ACTIONS: Final = ActionsSettings()
 _CHAT: Final = ChatSettings()
 _CONTEXT: Final = ContextSettings()
 _TOOLS: Final = ToolsSettings()
@@ -49,10 +58,17 @@ def _check_tool(text: str) -> str:
     return text
 
 
+def _check_action(text: str) -> str:
+    if text not in (names := [action.name for action in BUILT_IN]):
+        raise refusal("There is no such action.", f"The actions are {', '.join(names)}; others go below custom.")
+    return text
+
+
 ModelName: TypeAlias = Annotated[str, Field(max_length=300), AfterValidator(_check_model)]
-ProviderName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 Pattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_check_pattern)]
 PermissionPattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_check_permission)]
+ActionName: TypeAlias = Annotated[str, AfterValidator(_check_action)]
+Prompt: TypeAlias = Annotated[str, Field(min_length=1, max_length=20_000)]
 ToolPattern: TypeAlias = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_tool)]
 
 
@@ -95,6 +111,9 @@ class ContextOptions(Section):
     agents_file: bool = Field(default=_CONTEXT.agents_file, json_schema_extra=ANYWHERE)
     """Send the `AGENTS.md` of the workspace as part of the system prompt. The editor and the workspace can only
     switch it off."""
+    imports: bool = Field(default=_CONTEXT.imports, json_schema_extra=ANYWHERE)
+    """Send along what the active document imports from its workspace. The editor and the workspace can only switch it
+    off; without `openBuffers` it is off as well."""
 
 
 class ToolsOptions(Section):
@@ -111,6 +130,31 @@ class ToolsOptions(Section):
     """Tools that the model does not have, like `delete_file`. Those of the editor and the workspace are added."""
     run_command: bool = Field(default=_TOOLS.run_command, json_schema_extra=ANYWHERE)
     """Let the model ask for commands to be run. The editor and the workspace can only switch it off."""
+
+
+class CustomAction(Section):
+    """An action of your own."""
+
+    title: Annotated[str, Field(min_length=1, max_length=80)]
+    """What you choose it by."""
+    prompt: Prompt
+    """What the model is told; `{language}`, `{file}`, `{instruction}` and `{diagnostics}` are filled in."""
+    kind: Literal["answer", "edit"] = "answer"
+    """`answer` shows what the model says, `edit` proposes what it makes of the code."""
+
+
+class ActionsOptions(Section):
+    """What can be done with a selection. See [actions.md](actions.md)."""
+
+    prompts: dict[ActionName, Prompt] = Field(default_factory=dict)
+    """What the model is told, by action: `explain`, `fix`, `refactor`, `document`, `tests`, `edit`, `ask`. In it
+    `{language}`, `{file}`, `{instruction}` and `{diagnostics}` are filled in."""
+    custom: list[CustomAction] = Field(
+        default_factory=list[CustomAction], max_length=50, json_schema_extra={"default": []}
+    )
+    """Actions of your own: each with `title`, `prompt` and `kind`, which is `answer` or `edit`."""
+    ai_comments: bool = Field(default=_ACTIONS.ai_comments, json_schema_extra=ANYWHERE)
+    """Mark comments that end in `AI!` or `AI?`. The editor and the workspace can only switch it off."""
 
 
 class Options(Section):
@@ -131,14 +175,26 @@ class Options(Section):
     """What of the editor goes into a request."""
     tools: ToolsOptions = Field(default_factory=ToolsOptions)
     """Which tools the model has, and what they may do without asking."""
+    kraken: KrakenOptions = Field(default_factory=KrakenOptions)
+    """The external providers, and what may be spent on them."""
+    actions: ActionsOptions = Field(default_factory=ActionsOptions)
+    """What can be done with a selection."""
 
 
 def section_at(path: Sequence[object]) -> type[Section] | None:
-    """The section at a place that pydantic names; below `providers` that is the name and then the type."""
+    """The section at a place that pydantic names; below providers that is the name and then the type."""
     section: type[Section] | None = Options
     match path:
         case ["providers", _, str() as kind, *rest]:
             section = KINDS.get(kind)
+        case ["kraken", "apiProviders", _, str() as kind, *rest]:
+            section = API_KINDS.get(kind)
+        case ["kraken", "cliProviders", _, *rest]:
+            section = CliProviderOptions
+        case ["kraken", "prices", _, *rest]:
+            section = PriceOptions
+        case ["kraken", "hooks", _, int(), *rest]:
+            section = HookOptions
         case _:
             rest = path
     for part in rest:

@@ -108,6 +108,8 @@ Headers: TypeAlias = Annotated[dict[HeaderName, HeaderText], AfterValidator(_che
 Extra: TypeAlias = Annotated[dict[str, Any], AfterValidator(_check_extra)]
 Level: TypeAlias = Literal["low", "medium", "high", "max"]
 Think: TypeAlias = Annotated[bool | Level | None, BeforeValidator(_check_think)]
+ProviderName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
+FilePath: TypeAlias = Annotated[str, AfterValidator(_check_path)]
 KeepAlive: TypeAlias = Annotated[
     str,
     BeforeValidator(_seconds_or_duration, json_schema_input_type=int | str),
@@ -133,6 +135,16 @@ class _Provider(Section):
     """Time limits of this provider, in place of those in the top-level `timeouts`."""
 
 
+def check_in_clear(url: str, *, is_allowed: bool) -> str:
+    """Refuse plain http to another machine."""
+    if url.startswith("http:") and not is_loopback(url) and not is_allowed:
+        raise refusal(
+            "Your code would travel unencrypted: this is plain http to another machine.",
+            "Use https, or add allowInsecure: true to this provider if you trust the network.",
+        )
+    return url
+
+
 class _HttpProvider(_Provider):
     # Before `base_url`, whose check reads it.
     allow_insecure: bool = False
@@ -153,13 +165,7 @@ class _HttpProvider(_Provider):
     @field_validator("base_url")
     @classmethod
     def _nothing_in_clear(cls, url: str, info: ValidationInfo) -> str:
-        in_clear = url.startswith("http:") and not is_loopback(url)
-        if in_clear and info.data.get("allow_insecure") is False:
-            raise refusal(
-                "Your code would travel unencrypted: this is plain http to another machine.",
-                "Use https, or add allowInsecure: true to this provider if you trust the network.",
-            )
-        return url
+        return check_in_clear(url, is_allowed=info.data.get("allow_insecure") is not False)
 
     @model_validator(mode="after")
     def _no_vendor_without_key(self) -> Self:
@@ -221,7 +227,7 @@ class EmbeddedOptions(_Provider):
 
     type: Literal["embedded"]
     """Always `embedded`."""
-    model_path: Annotated[str, AfterValidator(_check_path)] | None = None
+    model_path: FilePath | None = None
     """Full path of a GGUF file, `~` allowed; without it SmolLM2 is fetched on first use."""
     context_window: Window = _EMBEDDED.context_window
     """Tokens that the model can read; memory grows with it."""

@@ -50,6 +50,10 @@ class Redactor:
         """The text without any hidden value."""
         return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
 
+    def found_in(self, text: str) -> list[str]:
+        """The hidden values of a text, each in the form that it has there."""
+        return [] if self._pattern is None else list(dict.fromkeys(self._pattern.findall(text)))
+
     def redact_json(self, value: Any) -> Any:
         """The same JSON value, with no hidden value in any of its texts."""
         if isinstance(value, str):

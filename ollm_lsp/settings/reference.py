@@ -9,8 +9,27 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from ollm_lsp.settings.options import ChatOptions, ContextOptions, Options, ToolsOptions, is_anywhere
-from ollm_lsp.settings.provider_options import KINDS, Timeouts
+from ollm_lsp.settings.kraken_options import (
+    API_KINDS,
+    CliProviderOptions,
+    EscalationOptions,
+    HookOptions,
+    HooksOptions,
+    KrakenOptions,
+    OpenAIApiOptions,
+    PolicyOptions,
+    PriceOptions,
+)
+from ollm_lsp.settings.options import (
+    ActionsOptions,
+    ChatOptions,
+    ContextOptions,
+    CustomAction,
+    Options,
+    ToolsOptions,
+    is_anywhere,
+)
+from ollm_lsp.settings.provider_options import KINDS, OpenAIOptions, Timeouts
 from ollm_lsp.settings.schema import schema
 from ollm_lsp.settings.section import keys, subsection
 
@@ -45,6 +64,23 @@ context:
   exclude: ["**/.env*", "**/*.pem"]
 tools:
   permissions: { "*": ask, "read_*": allow, "docs/**": allow, "**/secrets/**": deny }
+kraken:
+  enabled: true
+  defaultProvider: claude
+  maxCostPerSession: 10.00
+  maxCostPerDay: 25.00
+  autoEscalate: { enabled: false, triggerOn: [modelFailure, contextOverflow] }
+  cliProviders:
+    claude: { tool: claude, timeout: 600, defaultModel: sonnet }
+  apiProviders:
+    openai: { provider: openai, apiKey: "${OPENAI_API_KEY}", model: gpt-4o, maxTokens: 8192 }
+    own: { provider: openai, baseUrl: "https://models.example/v1", model: big }
+  policies: { costWarningThreshold: 1.00, allowedProviders: [claude, openai, own] }
+  hooks: { before_kraken: [{ command: ["~/bin/may-i", "--quiet"], timeout: 5 }] }
+  prices: { "own:big": { input: 0.50, output: 1.50 } }
+actions:
+  prompts: { explain: "Explain this {language} code to a beginner." }
+  custom: [{ title: "Add type annotations", prompt: "Add type annotations to this code.", kind: edit }]
 """
 
 _INTRODUCTION: Final = f"""\
@@ -65,13 +101,15 @@ Two more places can **narrow** what your own file says, in this order, so that t
 2. `.ollm/config.yaml` in a folder of the workspace. Of several folders the first one decides.
 
 They count only for the keys marked *anywhere* below, and only toward less: a model that runs on this machine, fewer
-buffers, fewer tokens, fewer turns, fewer tools, more questions, more excluded files. Somebody else may have written
-them, so they never say where a provider is, which key it gets or how long it may take. An editor does not tell whether
-you or the folder made a setting, therefore the editor's settings are treated like the folder's.
+buffers, fewer tokens, fewer turns, fewer tools, more questions, more excluded files, less money. Somebody else may have
+written them, so they never say where a provider is, which key it gets, how long it may take or which program runs. An
+editor does not tell whether you or the folder made a setting, therefore the editor's settings are treated like the
+folder's.
 
 A setting that is wrong is left out, everything else goes on, and the editor shows what to mend. Inside a provider one
-wrong key leaves out that provider. A null is the same as leaving the key out. YAML aliases, tags and a key that
-stands twice are refused, and so is a file of more than 1 MB.
+wrong key leaves out that provider; a wrong limit of money, a wrong `allowedProviders` and a wrong `before_kraken` hook
+switch the Kraken off. A null is the same as leaving the key out. YAML aliases, tags and a key that stands twice are
+refused, and so is a file of more than 1 MB.
 
 ## Keys of providers
 
@@ -96,6 +134,17 @@ def reference() -> str:
     sections: dict[str, type[Section]] = {"All sections": Options, "`timeouts`": Timeouts}
     sections |= {f"`providers.<name>` with `type: {kind}`": section for kind, section in KINDS.items()}
     sections |= {"`chat`": ChatOptions, "`context`": ContextOptions, "`tools`": ToolsOptions}
+    sections |= {
+        "`kraken`": KrakenOptions,
+        "`kraken.autoEscalate`": EscalationOptions,
+        "`kraken.cliProviders.<name>`": CliProviderOptions,
+        "`kraken.apiProviders.<name>`": OpenAIApiOptions,
+        "`kraken.policies`": PolicyOptions,
+        "`kraken.hooks`": HooksOptions,
+        "Each entry of `kraken.hooks`": HookOptions,
+        "`kraken.prices.<model>`": PriceOptions,
+    }
+    sections |= {"`actions`": ActionsOptions, "`actions.custom`": CustomAction}
     generated = schema()
     return _INTRODUCTION + "".join(_section(title, section, generated) for title, section in sections.items())
 
@@ -110,12 +159,18 @@ def _rows(section: type[Section], generated: dict[str, Any]) -> Iterator[str]:
     described = generated if section is Options else generated["$defs"][section.__name__]
     required = described.get("required", ())
     known = keys(section)
-    for key in sorted(known, key=lambda key: (key != "type", key not in required, key != "baseUrl", key == "timeouts")):
+    if section is OpenAIApiOptions:  # the others stand where its type is described
+        known = {key: field for key, field in known.items() if key not in keys(OpenAIOptions)}
+    for key in sorted(
+        known,
+        key=lambda key: (key not in ("type", "provider"), key not in required, key != "baseUrl", key == "timeouts"),
+    ):
         field, described_field = known[key], described["properties"][key]
         meaning = " ".join((field.description or "").split()).replace("|", "\\|")
         default = "required" if key in required else _default(described_field)
         where = _where(field)
-        yield f"| `{key}` | {_type(described_field)} | {default} | {meaning} | {where} |\n"
+        kind = " or ".join(f"`{kind}`" for kind in API_KINDS) if key == "provider" else _type(described_field)
+        yield f"| `{key}` | {kind} | {default} | {meaning} | {where} |\n"
 
 
 def _where(field: FieldInfo) -> str:
@@ -139,9 +194,11 @@ def _type(described: dict[str, Any]) -> str:
         return " or ".join(_type(choice) for choice in choices if choice["type"] != "null")
     if "const" in described:
         return f"`{described['const']}`"
+    if "enum" in described:
+        return " or ".join(f"`{choice}`" for choice in described["enum"])
     kind: str = described.get("type", "object")
     if kind == "array":
-        return "list of texts"
+        return "list of mappings" if "$ref" in described.get("items", {}) else "list of texts"
     limits = [f"{words} {described[name]:,}" for name, words in _LIMITS.items() if name in described]
     return ", ".join([_TYPES.get(kind, kind), *limits])
 

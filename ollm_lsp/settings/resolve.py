@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, assert_never
 
+from ollm_lsp.core.actions import BUILT_IN, Action, Form
 from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.defaults import default_model, default_providers
 from ollm_lsp.settings.headers import HeaderValue
+from ollm_lsp.settings.kraken_resolve import resolve_kraken
 from ollm_lsp.settings.layers import Layer, Resolution
 from ollm_lsp.settings.narrowing import narrow
 from ollm_lsp.settings.problems import Problem, bounded, readable
@@ -21,6 +24,7 @@ from ollm_lsp.settings.provider_options import (
     OpenAIOptions,
 )
 from ollm_lsp.settings.resolved import (
+    ActionsSettings,
     AnthropicSettings,
     ChatSettings,
     ContextSettings,
@@ -39,7 +43,7 @@ from ollm_lsp.settings.wording import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ollm_lsp.settings.options import ChatOptions, Options, ToolsOptions
+    from ollm_lsp.settings.options import ActionsOptions, ChatOptions, Options, ToolsOptions
     from ollm_lsp.settings.provider_options import HttpOptions, ProviderOptions, Timeouts
     from ollm_lsp.settings.resolved import ProviderSettings
 
@@ -82,6 +86,10 @@ def _of_user(layer: Layer, *, embedded_available: bool) -> tuple[Settings, list[
         chat=_chat(options.chat),
         context=_context(options, problems),
         tools=_tools(options.tools, problems),
+        kraken=resolve_kraken(
+            layer.source, options.kraken, problems, lambda name, entry: _provider(name, entry, options.timeouts)
+        ),
+        actions=_actions(options.actions),
     ), problems
 
 
@@ -107,6 +115,13 @@ def _tools(options: ToolsOptions, problems: list[Problem]) -> ToolsSettings:
         disabled=tuple(options.disabled),
         run_command=options.run_command,
     )
+
+
+def _actions(options: ActionsOptions) -> ActionsSettings:
+    own = options.prompts
+    built_in = (replace(action, prompt=own[action.name]) if action.name in own else action for action in BUILT_IN)
+    custom = (Action(one.title, one.title, one.prompt, Form(one.kind)) for one in options.custom)
+    return ActionsSettings(tuple(built_in), tuple(custom), options.ai_comments)
 
 
 def _provider(name: str, options: ProviderOptions, common: Timeouts) -> ProviderSettings:
@@ -145,20 +160,26 @@ def _limits(common: Timeouts, own: Timeouts | None) -> TimeLimits:
 
 
 def _literal_keys(source: str, options: Options) -> Iterator[Problem]:
-    for name, entry in options.providers.items():
+    entries = {f"providers.{name}": entry for name, entry in options.providers.items()}
+    entries |= {f"kraken.apiProviders.{name}": entry for name, entry in options.kraken.api_providers.items()}
+    for place, entry in entries.items():
         if isinstance(entry, EmbeddedOptions):
             continue
-        found = ["apiKey"] if entry.api_key and Secret(entry.api_key).is_literal else []
-        found += (
-            f"headers.{readable(header)}"
-            for header, text in entry.headers.items()
-            if HeaderValue(header, text).is_literal_key
-        )
-        for key in found:
-            yield Problem(
-                source,
-                f"providers.{name}.{key}",
-                "The key itself is in the file, where every program can read it.",
-                f'Put it in the environment and write {key.rpartition(".")[2]}: "${{NAME_API_KEY}}".',
-                severity="warning",
-            )
+        if entry.api_key and Secret(entry.api_key).is_literal:
+            yield _literal_key(source, place, "apiKey")
+        for header, text in entry.headers.items():
+            if HeaderValue(header, text).is_literal_key:
+                yield _literal_key(source, f"{place}.headers", readable(header))
+    for name, agent in options.kraken.cli_providers.items():
+        if agent.proxy_api_key and Secret(agent.proxy_api_key).is_literal:
+            yield _literal_key(source, f"kraken.cliProviders.{name}", "proxyApiKey")
+
+
+def _literal_key(source: str, place: str, key: str) -> Problem:
+    return Problem(
+        source,
+        f"{place}.{key}",
+        "The key itself is in the file, where every program can read it.",
+        f'Put it in the environment and write {key}: "${{NAME_API_KEY}}".',
+        severity="warning",
+    )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ollm_lsp.core.actions import BUILT_IN
+from ollm_lsp.settings.kraken_settings import KrakenSettings
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ollm_lsp.core.actions import Action
     from ollm_lsp.core.decision import Decision
     from ollm_lsp.core.model import ModelId
     from ollm_lsp.settings.secrets import Secret
@@ -107,6 +111,7 @@ class ContextSettings:
     max_tokens: int | None = None
     exclude: tuple[str, ...] = ("**/.env*",)
     agents_file: bool = True
+    imports: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,20 @@ class ToolsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ActionsSettings:
+    """What can be done with a selection."""
+
+    built_in: tuple[Action, ...] = BUILT_IN
+    """Those that everybody has, with the prompts of the user."""
+    custom: tuple[Action, ...] = ()
+    ai_comments: bool = True
+
+    def get(self, name: str) -> Action | None:
+        """The action of that name; one of the user's own has its title as its name."""
+        return next((action for action in (*self.built_in, *self.custom) if action.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything together. `model` is always set; its provider may be one that is not configured."""
 
@@ -130,3 +149,5 @@ class Settings:
     chat: ChatSettings = field(default_factory=ChatSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     tools: ToolsSettings = field(default_factory=ToolsSettings)
+    kraken: KrakenSettings = field(default_factory=KrakenSettings)
+    actions: ActionsSettings = field(default_factory=ActionsSettings)

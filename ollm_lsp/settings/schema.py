@@ -22,6 +22,7 @@ class _Schema(GenerateJsonSchema):
 def schema() -> dict[str, Any]:
     """The schema, draft 2020-12, with a description of every key."""
     generated = Options.model_json_schema(schema_generator=_Schema)
-    providers = cast("JsonSchemaValue", generated["properties"]["providers"])
-    providers["additionalProperties"] = False
+    kraken = generated["$defs"]["KrakenOptions"]["properties"]
+    for named in (generated["properties"]["providers"], kraken["cliProviders"], kraken["apiProviders"]):
+        cast("JsonSchemaValue", named)["additionalProperties"] = False
     return {"$schema": GenerateJsonSchema.schema_dialect, **generated}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from pydantic import ValidationError
 
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 _DEEPEST = 4
 """`providers.vllm.timeouts.connect`: below that only `extra` has mappings, and looks at them itself."""
+_WHOLES: Final = (
+    ("providers",),
+    ("actions", "custom"),
+    ("kraken", "cliProviders"),
+    ("kraken", "apiProviders"),
+    ("kraken", "prices"),
+    ("kraken", "hooks", "before_kraken"),
+    ("kraken", "hooks", "after_kraken"),
+    ("kraken", "hooks", "kraken_escalate"),
+)
+"""Where entries are right as a whole or not at all: half an address serves nobody, and half a price lies."""
 
 Path: TypeAlias = tuple[int | str, ...]
 
@@ -74,7 +85,7 @@ def _copy(
         if not (isinstance(key, str) and _is_unicode(key)):
             message = "A key is not a text."
             problems.append(Problem(source, dotted((*path, readable(key))), message, "Put the key in quotes."))
-        elif isinstance(value, Mapping) and len(path) + 1 < _DEEPEST:
+        elif isinstance(value, Mapping) and len(path) + 1 < _DEEPEST + (path[:1] == ("kraken",)):
             deeper = cast("Mapping[object, object]", value)
             copy[key] = _copy(deeper, (*path, key), source, problems)
         else:
@@ -92,15 +103,18 @@ def _is_unicode(text: str) -> bool:
 
 def _problem(source: str, details: ErrorDetails) -> Problem:
     path = tuple(part for part in details["loc"] if part != "[key]")
+    # Without the type, which pydantic puts between the name and the key.
     if path[:1] == ("providers",):
-        path = path[:2] + path[3:]  # Without the type, which pydantic puts between the name and the key.
+        path = path[:2] + path[3:]
+    elif path[:2] == ("kraken", "apiProviders"):
+        path = path[:3] + path[4:]
     message, remedy = explain(details)
     return Problem(source, dotted(path), message, remedy)
 
 
 def _droppable(path: Path) -> Path:
-    """What an error at a place switches off: inside a provider all of it, for half an address serves nobody."""
-    return path[:2] if path[:1] == ("providers",) else path
+    """What an error at a place switches off: inside a provider, a price or a hook all of it."""
+    return next((path[: len(whole) + 1] for whole in _WHOLES if path[: len(whole)] == whole), path)
 
 
 def _drop(raw: object, path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from ollm_lsp.settings.kraken_options import API_KINDS
 from ollm_lsp.settings.options import section_at
 from ollm_lsp.settings.provider_options import KINDS
 from ollm_lsp.settings.section import keys
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _KINDS: Final = f"Write type: and one of {', '.join(KINDS)}."
+_API_KINDS: Final = f"Write provider: and one of {', '.join(API_KINDS)}."
 _MAPPING: Final = ("A mapping of keys to values is expected.", "Write its keys below it, indented.")
 _NUMBER: Final = ("A number is expected.", "Write it without quotes, like 30.")
 _WHOLE: Final = ("A whole number is expected.", "Write it without quotes, like 8192.")
@@ -34,6 +36,7 @@ _SIMPLE: Final = {
     "missing": ("This key is required.", "Add it."),
     "union_tag_not_found": ("The provider has no type.", _KINDS),
     "union_tag_invalid": ("There is no such type of provider.", _KINDS),
+    "too_short": ("The list is empty.", "Write at least one entry."),
     "string_pattern_mismatch": (
         "The name of a provider has only letters, digits, - and _.",
         "Choose another name.",
@@ -58,6 +61,8 @@ def explain(details: ErrorDetails) -> tuple[str, str]:
         return "There is no such key.", suggestion(str(name), keys(section) if section else ())
     if kind == "refused":
         return context["message"], context["remedy"]
+    if kind.startswith("union_tag") and details["loc"][:1] == ("kraken",):
+        return "It does not say whose API it has.", _API_KINDS
     if kind in _BOUNDS:
         message, remedy = _BOUNDS[kind]
         return message.format(**context), remedy.format(**context)

@@ -38,8 +38,9 @@ def _encode(part: Part) -> dict[str, Any]:
             return {"type": "reasoning", "text": text, "signature": signature, "isRedacted": is_redacted}
         case ToolCall(call_id, name, arguments, signature):
             return {"type": "toolCall", "id": call_id, "name": name, "arguments": arguments, "signature": signature}
-        case ToolResult(call_id, name, text, is_error):
-            return {"type": "toolResult", "id": call_id, "name": name, "text": text, "isError": is_error}
+        case ToolResult(call_id, name, text, is_error, images):
+            result = {"type": "toolResult", "id": call_id, "name": name, "text": text, "isError": is_error}
+            return {**result, "images": [_encode(image) for image in images]} if images else result
         case _:
             assert_never(part)
 
@@ -49,12 +50,17 @@ def _decode(item: dict[str, Any]) -> Part:
         case "text":
             return Text(item["text"])
         case "image":
-            return Image(item["mimeType"], base64.b64decode(item["data"], validate=True))
+            return _image(item)
         case "reasoning":
             return Reasoning(item["text"], item["signature"], item["isRedacted"])
         case "toolCall":
             return ToolCall(item["id"], item["name"], item["arguments"], item["signature"])
         case "toolResult":
-            return ToolResult(item["id"], item["name"], item["text"], item["isError"])
+            images = tuple(map(_image, item.get("images", ())))
+            return ToolResult(item["id"], item["name"], item["text"], item["isError"], images)
         case kind:
             raise UnreadableItem(f"no such part: {kind}")
+
+
+def _image(item: dict[str, Any]) -> Image:
+    return Image(item["mimeType"], base64.b64decode(item["data"], validate=True))

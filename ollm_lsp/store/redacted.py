@@ -25,16 +25,22 @@ def _part(part: Part) -> Part:
     match part:
         case Text(text):
             return Text(clean(text))
-        case Image(_, data):
-            encoded = base64.b64encode(data).decode()
-            return part if clean(encoded) == encoded else Text(NO_IMAGE)
+        case Image():
+            return part if _is_clean(part) else Text(NO_IMAGE)
         case Reasoning(text, signature, is_redacted):
             return Reasoning(clean(text), signature and clean(signature), is_redacted)
         case ToolCall(call_id, name, arguments, signature):
             return ToolCall(
                 clean(call_id), clean(name), redactor.redact_json(arguments), signature and clean(signature)
             )
-        case ToolResult(call_id, name, text, is_error):
-            return ToolResult(clean(call_id), clean(name), clean(text), is_error)
+        case ToolResult(call_id, name, text, is_error, images):
+            kept = tuple(filter(_is_clean, images))
+            text = clean(text) if len(kept) == len(images) else f"{clean(text)}\n{NO_IMAGE}"
+            return ToolResult(clean(call_id), clean(name), text, is_error, kept)
         case _:
             assert_never(part)
+
+
+def _is_clean(image: Image) -> bool:
+    encoded = base64.b64encode(image.data).decode()
+    return redactor.redact(encoded) == encoded

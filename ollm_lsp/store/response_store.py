@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.events import ReasoningDelta, TextDelta, UsageChanged
     from ollm_lsp.core.messages import Message
+    from ollm_lsp.core.model import ModelId
     from ollm_lsp.core.record import ConversationRecord, Opening, Summary
 
 DRAFT_INTERVAL = 0.2
@@ -58,6 +59,10 @@ class SqliteStore:
 
     async def list(self) -> Sequence[Summary]:
         return await self._worker.read(rows.listing)
+
+    async def choose(self, conversation_id: str, model: ModelId) -> None:
+        work = partial(rows.choose, conversation_id=conversation_id, model=model, now=self._clock())
+        await self._worker.write(work)
 
     async def retitle(self, conversation_id: str, title: str) -> bool:
         work = partial(rows.retitle, conversation_id=conversation_id, title=title)

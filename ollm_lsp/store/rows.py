@@ -30,7 +30,8 @@ def begin(connection: Connection, conversation_id: str, opening: Opening, now: f
     messages = [redacted(message) for message in opening.input]
     connection.execute(
         "INSERT INTO conversation (id, title, created, updated) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (id) DO UPDATE SET updated = excluded.updated",
+        "ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, "
+        "title = coalesce(nullif(title, ''), excluded.title)",
         (plain(conversation_id), title_of(messages), now, now),
     )
     row = connection.execute(
@@ -96,7 +97,7 @@ def finish(connection: Connection, conversation_id: str, response: Response, now
 def load(connection: Connection, conversation_id: str) -> ConversationRecord | None:
     """A conversation with all its responses."""
     found = connection.execute(
-        "SELECT title, created, updated FROM conversation WHERE id = ?", (plain(conversation_id),)
+        "SELECT title, created, updated, chosen FROM conversation WHERE id = ?", (plain(conversation_id),)
     ).fetchone()
     if found is None:
         return None
@@ -106,9 +107,10 @@ def load(connection: Connection, conversation_id: str) -> ConversationRecord | N
         "FROM response WHERE conversation_id = ? ORDER BY number",
         (plain(conversation_id),),
     ).fetchall()
-    title, created, updated = found
+    title, created, updated, chosen = found
     records = tuple(_response(connection, row) for row in responses)
-    return ConversationRecord(conversation_id, title, created, updated, records)
+    model = ModelId.parse(chosen) if chosen else None
+    return ConversationRecord(conversation_id, title, created, updated, records, model)
 
 
 def listing(connection: Connection) -> list[Summary]:
@@ -130,6 +132,15 @@ def listing(connection: Connection) -> list[Summary]:
         Summary(key, title, created, updated, ModelId(provider, model), total(costs[key]), count)
         for key, title, created, updated, provider, model, count in rows
     ]
+
+
+def choose(connection: Connection, conversation_id: str, model: ModelId, now: float) -> None:
+    """Keep the model that the user chose. The title comes with the first question."""
+    connection.execute(
+        "INSERT INTO conversation (id, title, created, updated, chosen) VALUES (?, '', ?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET chosen = excluded.chosen",
+        (plain(conversation_id), now, now, plain(str(model))),
+    )
 
 
 def retitle(connection: Connection, conversation_id: str, title: str) -> bool:

@@ -61,8 +61,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX draft_response ON draft (response, number)",
     ),
+    ("ALTER TABLE conversation ADD COLUMN chosen TEXT",),
 )
-"""`draft` holds what a response has grown by since its last complete message; its text is a JSON string."""
+"""`draft` holds what a response has grown by since its last complete message; its text is a JSON string.
+`chosen` is the model that the user wants for a conversation, as `provider:name`."""
 
 
 def check(connection: Connection, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> bool:
