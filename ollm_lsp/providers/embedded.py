@@ -69,6 +69,7 @@ class EmbeddedProvider:
                 running = self._running
                 if running is None:
                     raise _stopped("was ended")
+                running.process.trim_log()
                 has_spoken = False
                 try:
                     async with aclosing(running.provider.stream(request)) as events:

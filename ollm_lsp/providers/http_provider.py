@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ollm_lsp.core.completion import collect
 from ollm_lsp.core.errors import ModelNotFound, ProviderError
-from ollm_lsp.core.events import Activity, UsageReported, Warned
+from ollm_lsp.core.events import is_speech
 from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.core.usage import FREE
 from ollm_lsp.providers import retries
@@ -126,11 +126,6 @@ class HttpProvider(ABC):
             status=error.status,
             available=available,
         )
-
-
-def is_speech(event: ProviderEvent) -> bool:
-    """Whether the event is something that the model says: after that, nothing may be sent again."""
-    return not isinstance(event, UsageReported | Activity | Warned)
 
 
 def _with_extra(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import signal
 import sys
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 
 END_TIME = 2.0
 """Seconds in which the end of a child becomes known."""
+MAX_LOG = 4 * 1024 * 1024
+"""Bytes of a child's log, after which it begins anew."""
 
 
 class ModelProcess:
     """A child with a loaded model. It listens on loopback, with a key that only the two of us know."""
 
-    def __init__(self, process: Process, port: int, key: str) -> None:
+    def __init__(self, process: Process, port: int, key: str, log: Path) -> None:
         self._process = process
+        self._log = log
         self.port = port
         self.key = key
 
@@ -57,7 +61,7 @@ class ModelProcess:
             await _end(process)
             raise
         if port := count_in(answer.get("port")):
-            return cls(process, port, key)
+            return cls(process, port, key, log)
         # It ends by itself now. To kill it meanwhile would hide how.
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), END_TIME)
@@ -86,6 +90,12 @@ class ModelProcess:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), END_TIME)
         return None if self.alive else _how(self._process)
+
+    def trim_log(self) -> None:
+        """Begin the log anew when it has become long: a child may live for weeks."""
+        with suppress(OSError):
+            if self._log.stat().st_size > MAX_LOG:
+                os.truncate(self._log, 0)
 
     async def close(self) -> None:
         await _end(self._process)
@@ -120,9 +130,13 @@ def _how(process: Process) -> str:
 
 
 def _open_log(path: Path) -> BinaryIO | None:
-    """The child's log, begun anew with each child; a state directory that cannot be written costs only the log."""
+    """The child's log, begun anew with each child; a state directory that cannot be written costs only the log.
+
+    It is written at its end, wherever that is by now, so that it can be cut while the child lives.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("wb")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        return path.open("ab")
     except OSError:
         return None

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import ContextOverflow, ModelNotFound
-from ollm_lsp.core.events import UsageReported, Warned
+from ollm_lsp.core.events import UsageReported, Warned, is_speech
 from ollm_lsp.core.foreign_json import object_in
-from ollm_lsp.core.messages import Image
 from ollm_lsp.core.model import ModelId, ModelInfo
-from ollm_lsp.core.tokens import IMAGE_TOKENS, answer_reserve, estimate_request, most
+from ollm_lsp.core.tokens import IMAGE_TOKENS, answer_reserve, count_images, estimate_request, most
 from ollm_lsp.providers.framing import NdjsonFramer
-from ollm_lsp.providers.http_provider import Exchange, HttpProvider, is_speech
+from ollm_lsp.providers.http_provider import Exchange, HttpProvider
 from ollm_lsp.providers.ollama_models import OllamaModels, capabilities_in
 from ollm_lsp.providers.wire import ollama_chat
 
@@ -116,7 +115,7 @@ def _cut(request: ChatRequest, event: UsageReported) -> Warned | None:
 
     What an image takes differs too much from model to model to tell anything.
     """
-    images = sum(isinstance(part, Image) for message in request.messages for part in message.parts)
+    images = count_images(request.messages)
     seen, sent = event.usage.input_tokens, estimate_request(request) - IMAGE_TOKENS * images
     if not 0 < seen * 2 < sent or sent < CLEARLY_LONG:
         return None

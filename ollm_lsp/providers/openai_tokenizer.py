@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, assert_never
 
 from ollm_lsp.core.messages import Image, Reasoning, Text
-from ollm_lsp.core.tokens import IMAGE_TOKENS
+from ollm_lsp.core.tokens import IMAGE_TOKENS, count_images
 from ollm_lsp.core.tool import ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def count(request: ChatRequest) -> int:
     """The tokens of a request. It takes a while: run it in a thread."""
     name = request.model.removeprefix("ft:")
     vocabulary = tokenizer("cl100k_base" if name == "gpt-4" or name.startswith(_OLD) else "o200k_base")
-    images = sum(isinstance(part, Image) for message in request.messages for part in message.parts)
+    images = count_images(request.messages)
     texts = [_text(part) for message in request.messages for part in message.parts]
     texts += [json.dumps([tool.name, tool.description, tool.parameters]) for tool in request.tools]
     tokens = sum(len(vocabulary.encode_ordinary(piece)) for text in texts for piece in _pieces(text))

@@ -107,9 +107,8 @@ def _encode_part(part: Part, ids: _Ids) -> dict[str, Any] | None:
     match part:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
-        case Image(mime_type, data):
-            source = {"type": "base64", "media_type": mime_type, "data": base64.b64encode(data).decode()}
-            return {"type": "image", "source": source}
+        case Image():
+            return _encode_image(part)
         case Reasoning(signature=None):
             return None  # only thoughts with a signature are accepted
         case Reasoning(signature=signature, is_redacted=True):
@@ -124,10 +123,18 @@ def _encode_part(part: Part, ids: _Ids) -> dict[str, Any] | None:
             assert_never(part)
 
 
+def _encode_image(image: Image) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": image.mime_type, "data": base64.b64encode(image.data).decode()}
+    return {"type": "image", "source": source}
+
+
 def _encode_result(result: ToolResult, ids: _Ids) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "tool_result", "tool_use_id": ids.answer(result.call_id)}
     if result.text.strip():
         block["content"] = result.text
+    if result.images:
+        words = [{"type": "text", "text": result.text}] if result.text.strip() else []
+        block["content"] = [*words, *map(_encode_image, result.images)]
     if result.is_error:
         block["is_error"] = True
         block.setdefault("content", "The tool failed and said nothing.")  # an error without content is refused

@@ -18,6 +18,7 @@ from ollm_lsp.core.events import (
 )
 from ollm_lsp.core.foreign_json import JsonError, count_in, decode_arguments, list_in, object_in, text_in
 from ollm_lsp.core.messages import Image, Reasoning, Role, Text
+from ollm_lsp.core.sight import apart
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.wire.faults import (
@@ -59,8 +60,12 @@ _BAD_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_
 
 
 def encode(request: ChatRequest, *, thinking: JsonObject | None = None) -> dict[str, Any]:
-    """The body of a streaming request; the address names the model. `thinking` is a `thinkingConfig`."""
-    contents = [content for message in request.messages if (content := _encode_message(message))]
+    """The body of a streaming request; the address names the model. `thinking` is a `thinkingConfig`.
+
+    The images of a tool follow its result as the user's: within the result only Gemini 3 takes them, and beside it they
+    count as results of their own, of which there are then too many.
+    """
+    contents = [content for message in apart(request.messages) if (content := _encode_message(message))]
     body: dict[str, Any] = {"contents": contents}
     if system := "\n\n".join(message.text for message in request.messages if message.role is Role.SYSTEM):
         body["systemInstruction"] = {"parts": [{"text": system}]}

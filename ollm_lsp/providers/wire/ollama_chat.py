@@ -24,6 +24,7 @@ from ollm_lsp.core.foreign_json import (
     text_in,
 )
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
+from ollm_lsp.core.sight import apart
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.wire.faults import MAX_CALLS, incomplete, malformed, object_of, reported
@@ -50,10 +51,13 @@ def encode(
 
     Ollama cannot be told to call a tool. When none is to be called, none is sent; of a tool that has to be called, only
     that one is sent; that any tool has to be called is a wish that the model does not hear.
+
+    The images of a tool follow its result as the user's: Ollama takes them in it, but many models' prompts leave them
+    out there.
     """
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [wire for message in request.messages for wire in _encode_message(message)],
+        "messages": [wire for message in apart(request.messages) for wire in _encode_message(message)],
         "stream": True,
         "truncate": False,
         "shift": False,

@@ -17,6 +17,7 @@ from ollm_lsp.core.events import (
 )
 from ollm_lsp.core.foreign_json import count_in, list_in, object_in, text_in
 from ollm_lsp.core.messages import Image, Message, Reasoning, Text
+from ollm_lsp.core.sight import apart
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.wire.faults import incomplete, object_of, reported
@@ -53,7 +54,7 @@ def encode(request: ChatRequest, *, thoughts: str | None = None) -> dict[str, An
     """
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [wire for message in request.messages for wire in _encode_message(message, thoughts)],
+        "messages": [wire for message in apart(request.messages) for wire in _encode_message(message, thoughts)],
         "stream": True,
         "stream_options": {"include_usage": True},
     }
