@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
@@ -37,6 +38,8 @@ class Broker:
     gate: Gate
     conversation_id: str
     proposals: ProposalStore | None = None
+    making: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a change is made: what is due is only true until the next change, of whatever conversation."""
 
     async def permit(self, request: PermissionRequest, run: ToolRun) -> Verdict:
         """Ask for something that is not a change of files."""
@@ -66,8 +69,9 @@ class Broker:
             await self._record(proposal)
         except StoreFailed as error:
             return Failed(f"What was there before cannot be kept, so nothing is changed. {error}")
-        stale = await self._stale(proposal)
-        applied = stale or await self._seen(proposal, await self.editor.apply(proposal, asks=asks))
+        async with self.making:
+            stale = await self._stale(proposal)
+            applied = stale or await self._seen(proposal, await self.editor.apply(proposal, asks=asks))
         if self.proposals is not None:
             # Without that, whoever takes the proposal back has to look at all of its changes.
             with suppress(StoreFailed):

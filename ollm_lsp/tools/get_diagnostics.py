@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.foreign_json import text_in
 from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.core.visible import visible, visible_name
+from ollm_lsp.core.visible import visible_name
 from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.words import counted, titled
 from ollm_lsp.tools.workspace import may_show
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ollm_lsp.tools.workspace import Workspace
 
 MAX_SHOWN = 200
-LONGEST = 400
-_ORDER = {"error": 0, "warning": 1, "information": 2, "hint": 3}
 
 
 class GetDiagnostics:
@@ -54,7 +52,7 @@ class GetDiagnostics:
         if not found:
             return f"No diagnostics are known{f' for {visible_name(path)}' if path else ''}."
         found.sort(key=_order)
-        lines = [_line(name, diagnostic) for name, diagnostic in found[:MAX_SHOWN]]
+        lines = [diagnostic.described(name) for name, diagnostic in found[:MAX_SHOWN]]
         if len(found) > MAX_SHOWN:
             lines.append(f"[{counted(len(found) - MAX_SHOWN, 'more diagnostic')} not shown. Ask for a single file.]")
         return "\n".join(lines)
@@ -75,12 +73,4 @@ class GetDiagnostics:
 
 def _order(found: tuple[str, Diagnostic]) -> tuple[int, str, int]:
     name, diagnostic = found
-    return _ORDER[diagnostic.severity], name, diagnostic.line
-
-
-def _line(name: str, diagnostic: Diagnostic) -> str:
-    first, last = diagnostic.line + 1, diagnostic.end_line + 1
-    where = f"{name}:{first}" if last <= first else f"{name}:{first}-{last}"
-    message = visible(" ".join(diagnostic.message[:LONGEST].split()))
-    origin = " ".join(visible_name(part[:100]) for part in (diagnostic.source, diagnostic.code) if part)
-    return f"{where}: {diagnostic.severity}: {message}" + (f" [{origin}]" if origin else "")
+    return diagnostic.rank, name, diagnostic.line

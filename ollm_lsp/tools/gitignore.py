@@ -14,7 +14,7 @@ from ollm_lsp.tools import walk
 from ollm_lsp.tools.spellings import folded_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ollm_lsp.tools.roots import Place
 
@@ -70,6 +70,26 @@ def rules_on_the_way(place: Place) -> Ignored | None:
         if rules.covers(folder.below(place.names[depth]), is_folder=True):
             return None
     return rules
+
+
+def left_out(places: Iterable[Place]) -> set[Place]:
+    """Those of some files that git leaves out, by themselves or with a folder above them."""
+    known: dict[Place, Ignored | None] = {}
+
+    def rules_of(folder: Place) -> Ignored | None:
+        """The rules that hold in a folder; nothing for one that is left out itself."""
+        if folder not in known:
+            above = rules_of(folder.parent) if folder.names else None
+            is_out = folder.names and (above is None or above.covers(folder, is_folder=True))
+            known[folder] = None if is_out else rules_in(folder, above)
+        return known[folder]
+
+    found: set[Place] = set()
+    for place in places:
+        rules = rules_of(place.parent)
+        if rules is None or rules.covers(place, is_folder=False):
+            found.add(place)
+    return found
 
 
 def is_git_folder(name: str) -> bool:

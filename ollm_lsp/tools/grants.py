@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 def identity_of(folder: Path) -> str:
     """What tells a workspace folder from every other one: its path, and the device and number of what is there.
 
-    A folder that was moved, copied or replaced is another one.
+    A folder that was moved, copied or replaced is another one, and so is one that is not there: an editor may have
+    documents, and folders, that were never saved.
     """
-    status = folder.stat()
+    try:
+        status = folder.stat()
+    except (OSError, ValueError):
+        return f"{folder}\0nowhere"
     return f"{folder}\0{status.st_dev}:{status.st_ino}"
 
 

@@ -92,6 +92,12 @@ class PermissionRules:
             return Ruling(Decision.ASK, may_stand=False)
         return Ruling(decision, may_stand=True)
 
+    def of_file(self, path: str, *, is_external: bool) -> Decision:
+        """What the rules about files say of a file that no tool reads, but that would be sent with a question."""
+        decision = self._of_path(Decision.ALLOW, ToolKind.READ, path, is_external=is_external)
+        added = [stricter for pattern, stricter in self._settings.restrictions if _may_be_about_path(pattern, path)]
+        return strictest([decision, *added], decision)
+
     def _of_tool(self, tool: str, kind: ToolKind) -> Decision:
         default = Decision.ALLOW if kind in _LOOKS_ONLY else Decision.ASK
         return _decided([rule for rule in self._settings.permissions if _is_about_tool(rule[0], tool)], default)

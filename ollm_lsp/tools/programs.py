@@ -7,25 +7,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ollm_lsp.processes.environment import fresh
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ollm_lsp.tools.roots import Roots
 
-PASSED_ON = (
-    *("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),
-    *("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
-    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),
-    *("PROGRAMDATA", "PROGRAMFILES", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE"),
-)
-"""Variables that a program gets from us, and every `LC_…`. Loaders, interpreters, pagers, proxies and keys are not
-among them."""
-
 
 def environment(roots: Roots, source: Mapping[str, str] = os.environ) -> dict[str, str]:
     """A new environment: some variables of ours, and a PATH without relative entries and without the workspace."""
-    kept = {name: value for name, value in source.items() if name.upper() in PASSED_ON or name.startswith("LC_")}
-    return {**kept, "PATH": os.pathsep.join(map(str, _folders(roots, source))), "TERM": "dumb", "NO_COLOR": "1"}
+    return fresh(source, map(str, _folders(roots, source)))
 
 
 def found(name: str, roots: Roots, source: Mapping[str, str] = os.environ) -> Path | None:

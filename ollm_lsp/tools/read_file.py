@@ -1,15 +1,17 @@
-"""read_file: the text of a file, whole or some lines of it."""
+"""read_file: the text of a file, whole or some lines of it; a picture for a model that sees."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.copyable import copyable
 from ollm_lsp.core.errors import BadArgument, UnreadableFile
 from ollm_lsp.core.foreign_json import count_in, text_in
+from ollm_lsp.core.image import Image
 from ollm_lsp.core.lines import split
-from ollm_lsp.core.tool import Location, ToolKind, ToolSpec
-from ollm_lsp.tools import image
+from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
+from ollm_lsp.tools import picture
 from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.read_log import tag_of
 from ollm_lsp.tools.watch import in_thread
@@ -48,10 +50,15 @@ class ReadFile:
         ),
     )
 
-    def __init__(self, workspace: Workspace, note: Callable[[Snapshot], object] | None = None) -> None:
-        """`note` hears of every text that the model gets to know."""
+    def __init__(
+        self, workspace: Workspace, note: Callable[[Snapshot], object] | None = None, *, sees: bool = False
+    ) -> None:
+        """`note` hears of every text that the model gets to know; `sees` is whether it can be shown a picture."""
         self._workspace = workspace
         self._note = note
+        self._sees = sees
+        if sees:
+            self.spec = replace(self.spec, description=f"{self.spec.description} An image is shown to you.")
 
     def title(self, arguments: JsonObject) -> str:
         return f"Read {titled(text_in(arguments.get('path')))}"
@@ -60,7 +67,7 @@ class ReadFile:
         line = count_in(arguments.get("from_line"))
         return [Location(self._workspace.place(text_in(arguments.get("path"))).uri, line - 1 if line else None)]
 
-    async def run(self, arguments: JsonObject, run: ToolRun) -> str:  # noqa: ARG002 (part of the contract)
+    async def run(self, arguments: JsonObject, run: ToolRun) -> ToolOutcome | str:  # noqa: ARG002 (part of the contract)
         written = text_in(arguments.get("path"))
         first, last = count_in(arguments.get("from_line")) or 1, count_in(arguments.get("to_line")) or None
         if last is not None and last < first:
@@ -71,18 +78,27 @@ class ReadFile:
         try:
             snapshot = await self._workspace.read(place)
         except UnreadableFile:
-            if picture := await self._picture(place):
-                return f"{place.shown} is a {picture}. Its content cannot be shown as text."
+            if outcome := await self._picture(place):
+                return outcome
             raise
         if self._note is not None:
             self._note(snapshot)
         return await _shown(place.shown, snapshot, first, last)
 
-    async def _picture(self, place: Place) -> str | None:
+    async def _picture(self, place: Place) -> ToolOutcome | None:
         try:
-            return image.described(await self._workspace.head(place, image.HEAD))
+            data = await self._workspace.head(place, picture.MAX_SHOWN + 1 if self._sees else picture.HEAD)
         except UnreadableFile:
             return None
+        found = picture.found(data)
+        if found is None:
+            return None
+        what = f"{place.shown} is a {found}."
+        if not self._sees:
+            return ToolOutcome(f"{what} It cannot be shown as text, and you cannot see images. Ask the user about it.")
+        if problem := picture.problem(found, data):
+            return ToolOutcome(f"{what} It is not shown: {problem}.")
+        return ToolOutcome(f"{what} It is shown to you.", images=(Image(found.mime_type, data),))
 
 
 async def _shown(name: str, snapshot: Snapshot, first: int, last: int | None) -> str:

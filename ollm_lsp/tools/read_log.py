@@ -7,9 +7,13 @@ they were known: an edit on a text that was forgotten is refused, not guessed.
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from ollm_lsp.core.errors import StaleDocument
 from ollm_lsp.core.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_CHARACTERS = 32_000_000
 TAG = 12
@@ -60,6 +64,12 @@ class ReadLog:
             finding = f"You have read no text '{tag}' of it." if tag else "It has changed since you read it."
             raise StaleDocument(finding, remedy=READ_AGAIN)
         return Snapshot(current.uri, text)
+
+    def follow(self, moved: Callable[[str], str | None]) -> None:
+        """Somebody else renamed files; `moved` tells the new address of a document that has one."""
+        for uri in tuple(self._newest):
+            if new_uri := moved(uri):
+                self.move(uri, new_uri)
 
     def move(self, uri: str, new_uri: str) -> None:
         """The document has another address; what the model knows of it stays true."""

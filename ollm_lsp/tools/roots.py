@@ -12,6 +12,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from ollm_lsp.core.copyable import copyable
+from ollm_lsp.core.errors import OutsideWorkspace
 from ollm_lsp.tools import written_path
 from ollm_lsp.tools.spellings import folded_name
 from ollm_lsp.tools.written_path import refused
@@ -58,6 +59,8 @@ class Place:
 
     def resembles(self, other: Place) -> bool:
         """Whether some file system would take both for the same."""
+        if self.names and other.names and folded_name(self.names[-1]) != folded_name(other.names[-1]):
+            return False
         ours, others = self.path.parts, other.path.parts
         pairs = zip(reversed(ours), reversed(others), strict=False)  # the last names differ most often
         return len(ours) == len(others) and all(folded_name(one) == folded_name(two) for one, two in pairs)
@@ -88,6 +91,16 @@ class Roots:
             return self._below(self._labels.index(names[0]), names[1:])
         known = ", ".join(map(copyable, self._labels))
         raise refused(written, "the workspace has several folders", f"Begin the path with one of them: {known}.")
+
+    def candidates(self, written: str) -> list[Place]:
+        """Where a path may lead that does not say in which folder it begins; raises `OutsideWorkspace`."""
+        try:
+            return [self.place(written)]
+        except OutsideWorkspace:
+            if len(self._folders) < 2:
+                raise
+            names = written_path.relative(written, on_windows=isinstance(self._folders[0], PureWindowsPath))
+            return [self._below(index, names) for index in range(len(self._folders))]
 
     def _below(self, index: int, names: tuple[str, ...] = ()) -> Place:
         return Place(self._folders[index], names, self._labels[index] if len(self._folders) > 1 else "")

@@ -6,13 +6,14 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.control_sequences import plain
 from ollm_lsp.core.errors import BadArgument, PermissionDenied, UnreadableFile
 from ollm_lsp.core.foreign_json import list_in, text_in
 from ollm_lsp.core.permission import PermissionRequest
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec, ToolStatus
 from ollm_lsp.core.visible import visible, visible_name
-from ollm_lsp.tools import child, programs
-from ollm_lsp.tools.control_sequences import plain
+from ollm_lsp.processes import child
+from ollm_lsp.tools import programs
 from ollm_lsp.tools.output import Output
 from ollm_lsp.tools.parameters import parameters
 from ollm_lsp.tools.walk import Kind
@@ -113,7 +114,7 @@ class RunCommand:
         output = Output()
         env = await in_thread(lambda _: programs.environment(self._workspace.roots), _LOOK_UP)
         was_slow = False
-        async with child.started(argv, cwd=folder.path, env=env, joined=True) as process:
+        async with child.started(argv, cwd=folder.path, env=env, joined=True, guarded=True) as process:
             try:
                 async with asyncio.timeout(self._time_limit):
                     await _follow(process, output)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from fnmatch import translate
 from typing import TYPE_CHECKING, Final
 
 from ollm_lsp.tools.spellings import folded
@@ -40,16 +41,16 @@ _PUBLIC: Final = (".env.example", ".env.sample", ".env.template", ".env.dist", "
 """What looks like one of them and is made to be shared."""
 
 
+_is_file, _is_public = (re.compile("|".join(map(translate, patterns))) for patterns in (_FILES, _PUBLIC))
+"""All patterns as one: it is asked for every open document with every question."""
+
+
 def is_secret(names: Sequence[str]) -> bool:
     """Whether a path, by its names, is one that holds secrets, in whatever spelling."""
     spelt = folded("/".join(names))
     if any(name in _FOLDERS for name in spelt) or "/".join(spelt[-2:]) in _IN_FOLDERS:
         return True
-    return any(_fits(name, _FILES) for name in spelt) and not _fits(spelt[-1], _PUBLIC)
-
-
-def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return any(map(_is_file.match, spelt)) and not _is_public.match(spelt[-1])
 
 
 class DenySecrets:

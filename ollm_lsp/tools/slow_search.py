@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.core.visible import visible
-from ollm_lsp.tools import child
+from ollm_lsp.processes import child
 from ollm_lsp.tools.search import Found
 from ollm_lsp.tools.watch import in_thread
 

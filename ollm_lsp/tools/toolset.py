@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,11 +31,12 @@ from ollm_lsp.tools.rename_file import RenameFile
 from ollm_lsp.tools.roots import Roots
 from ollm_lsp.tools.run_command import RunCommand
 from ollm_lsp.tools.search_text import SearchText
+from ollm_lsp.tools.sendable import Sendable
 from ollm_lsp.tools.workspace import Workspace
 from ollm_lsp.tools.write_file import WriteFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ollm_lsp.core.ports import Buffers, Diagnostics, Editor, GrantStore, ProposalStore, Tool
@@ -56,6 +58,8 @@ class Desk:
     settings: Settings
     conversation_id: str
     is_external: bool
+    sees: bool = False
+    """Whether the model can be shown images."""
 
 
 class Toolset:
@@ -67,6 +71,7 @@ class Toolset:
         self._grants = Grants(grants)
         self._proposals = proposals
         self._own = tuple(own)
+        self._making = asyncio.Lock()
         self._logs: OrderedDict[str, ReadLog] = OrderedDict()
 
     def tools(self, desk: Desk) -> tuple[Tool, ...]:
@@ -77,7 +82,7 @@ class Toolset:
         workspace = broker.workspace
         rules = self._rules(desk, workspace.roots)
         looking: list[Tool] = [
-            ReadFile(workspace, log.note),
+            ReadFile(workspace, log.note, sees=desk.sees),
             ListDirectory(workspace),
             FindFiles(workspace),
             SearchText(workspace),
@@ -100,12 +105,23 @@ class Toolset:
         """What the tools see."""
         return self.broker(desk).workspace
 
+    def sendable(self, desk: Desk) -> Sendable:
+        """What of the open documents may go along with a question."""
+        roots = Roots(desk.folders)
+        rules = self._rules(desk, roots)
+        return Sendable(roots, rules, desk.settings.context.exclude, desk.is_external, self._own)
+
     def broker(self, desk: Desk) -> Broker:
         roots = Roots(desk.folders)
         rules = self._rules(desk, roots)
         workspace = Workspace(roots, desk.buffers, _Policy(rules, desk.settings.context.exclude, desk.is_external))
         gate = Gate(rules, self._grants, "\0".join(map(identity_of, desk.folders)))
-        return Broker(desk.editor, workspace, gate, desk.conversation_id, self._proposals)
+        return Broker(desk.editor, workspace, gate, desk.conversation_id, self._proposals, self._making)
+
+    def follow(self, moved: Callable[[str], str | None]) -> None:
+        """Documents have other addresses, by the user's doing; what conversations have read of them stays true."""
+        for log in self._logs.values():
+            log.follow(moved)
 
     def _rules(self, desk: Desk, roots: Roots) -> PermissionRules:
         return PermissionRules(desk.settings.tools, self._own_in(roots))

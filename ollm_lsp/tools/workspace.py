@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ollm_lsp.core.copyable import copyable
-from ollm_lsp.core.errors import OutsideWorkspace, PermissionDenied, UnreadableFile
+from ollm_lsp.core.errors import OllmError, OutsideWorkspace, PermissionDenied, UnreadableFile
 from ollm_lsp.core.snapshot import Snapshot
-from ollm_lsp.tools import walk
+from ollm_lsp.tools import gitignore, walk
 from ollm_lsp.tools.file_text import MAX_FILE, text_of
 from ollm_lsp.tools.secret_files import DenySecrets, is_secret
 from ollm_lsp.tools.walk import Kind
@@ -63,9 +63,10 @@ class Workspace:
         """The open document at a place, also when it is open under another spelling of the same name."""
         if snapshot := self.buffer(place):
             return snapshot
-        for other, snapshot in self.buffers():
+        for uri in self._buffers.uris():
+            other = self.place_of(uri)
             if other and other.resembles(place) and await in_thread(partial(_are_one, place, other), _TIME_LIMIT):
-                return snapshot
+                return self._buffers.get(uri)
         return None
 
     def elsewhere(self, written: str) -> Snapshot | None:
@@ -112,6 +113,14 @@ class Workspace:
         """What is in a folder on the disk, in no order."""
         return await in_thread(lambda _: walk.scan(place, limit, with_sizes=True), _TIME_LIMIT)
 
+    async def left_out_by_git(self, places: Sequence[Place]) -> set[Place]:
+        """Those of some files that the `.gitignore` files leave out."""
+        return await in_thread(lambda _: gitignore.left_out(places), _TIME_LIMIT) if places else set()
+
+    async def files_among(self, places: Sequence[Place], most: int = 1_000) -> list[Place]:
+        """Those of some places where there is a file on the disk, as far as so many looks at it tell."""
+        return await in_thread(lambda _: _files(places, most), _TIME_LIMIT) if places else []
+
     def _refuse_forbidden(self, place: Place) -> None:
         if not self.may_read(place):
             raise _denied(place.shown)
@@ -126,6 +135,30 @@ def may_show(uri: str) -> bool:
 def _are_one(place: Place, other: Place, _: object) -> bool:
     identity = walk.identity(place)
     return identity is not None and identity == walk.identity(other)
+
+
+def _files(places: Sequence[Place], most: int) -> list[Place]:
+    known: dict[Place, Kind | None] = {}
+
+    def kind(place: Place) -> Kind | None:
+        """What is at a place. Nothing is looked for below what is no folder."""
+        if not place.names:
+            return Kind.FOLDER
+        if place not in known and kind(place.parent) is not Kind.FOLDER:
+            return None
+        if place not in known:
+            known[place] = _kind(place) if len(known) < most else None
+        return known[place]
+
+    return [place for place in places if kind(place) is Kind.FILE]
+
+
+def _kind(place: Place) -> Kind | None:
+    try:
+        status = walk.look(place)
+    except OllmError:
+        return None
+    return walk.kind_of(status) if status else None
 
 
 def _denied(shown: str) -> PermissionDenied:
