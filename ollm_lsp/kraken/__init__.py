@@ -1,0 +1,1 @@
+"""The Kraken: external providers, their money, and what they may see."""
