@@ -112,15 +112,18 @@ def _chat(options: Namespace) -> int:
 
 def _doctor(options: Namespace) -> int:
     import asyncio
+    import logging
 
     from ollm_lsp.app import App
-    from ollm_lsp.checkup import examine
     from ollm_lsp.terminal import doctor
+
+    # What is found is told as a finding, not as a log line as well.
+    logging.getLogger("ollm_lsp").addHandler(logging.NullHandler())
 
     async def run() -> int:
         app = App()
         try:
-            return await doctor.show(examine(app), as_json=options.as_json)
+            return await doctor.show(app.examine(), as_json=options.as_json)
         finally:
             await app.close()
 

@@ -4,9 +4,11 @@ Invariant: the lines are always those that splitting the whole text anew would g
 (guarded by `test_random_edits_match_editing_the_whole_text`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from io import StringIO
+from typing import Any
 
 
 class PositionEncoding(StrEnum):
@@ -41,10 +43,12 @@ class TextBuffer:
     inside a character of several code units the start of that character.
     """
 
-    __slots__ = ("_lines", "_text", "encoding")
+    __slots__ = ("_length", "_lines", "_text", "derived", "encoding")
 
     def __init__(self, text: str, encoding: PositionEncoding) -> None:
         self.encoding = encoding
+        self.derived: dict[object, Any] = {}
+        """What somebody has computed of this text and may want again; the next edit forgets it."""
         self.replace_all(text)
 
     @property
@@ -55,14 +59,34 @@ class TextBuffer:
         return self._text
 
     @property
+    def length(self) -> int:
+        """How many characters there are; known without joining them."""
+        return self._length
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """All lines with their endings, as they are now: for reading, before anybody edits."""
+        return self._lines
+
+    @property
     def line_count(self) -> int:
         """At least 1: text that ends with a line ending is followed by an empty last line."""
         return len(self._lines)
+
+    def line(self, number: int) -> str:
+        """A line without its ending."""
+        return self._lines[number].rstrip("\r\n")
+
+    def lines_with(self, one: str, other: str) -> list[int]:
+        """The numbers of the lines that hold one of two words; the whole text is not joined for it."""
+        return [number for number, line in enumerate(self._lines) if one in line or other in line]
 
     def replace_all(self, text: str) -> None:
         # Every line but the last holds its line ending. The list is flat on purpose: a new line moves the
         # pointers behind it, which for 100,000 lines takes 10 to 20 µs.
         self._lines = _split(text)
+        self._length = len(text)
+        self.derived.clear()
         self._text: str | None = None
 
     def edit(self, where: Range, text: str) -> None:
@@ -77,7 +101,9 @@ class TextBuffer:
         if first > 0 and fresh[0].startswith("\n") and lines[first - 1].endswith("\r"):
             first -= 1
             fresh[0] = lines[first] + fresh[0]
+        self._length += sum(map(len, fresh)) - sum(map(len, lines[first : last + 1]))
         lines[first : last + 1] = fresh
+        self.derived.clear()
         self._text = None
 
     def slice(self, where: Range) -> str:
@@ -86,6 +112,12 @@ class TextBuffer:
         if first == last:
             return lines[first][start:end]
         return "".join((lines[first][start:], *lines[first + 1 : last], lines[last][:end]))
+
+    def offsets(self, where: Range) -> tuple[int, int]:
+        """Where a range begins and ends in the whole text."""
+        (first, start), (last, end) = self._locate(where)
+        before = sum(map(len, self._lines[:first]))
+        return before + start, before + sum(map(len, self._lines[first:last])) + end
 
     def _locate(self, where: Range) -> list[tuple[int, int]]:
         """Both ends as line and index in that line's string, in the order of the text."""

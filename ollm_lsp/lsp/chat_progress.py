@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ollm_lsp.core.events import Activity, ReasoningDelta, TextDelta, ToolChanged, TurnStarted
 from ollm_lsp.core.tool import ToolStatus
-from ollm_lsp.settings.redactor import redactor
+from ollm_lsp.lsp.to_wire import clean
 
 if TYPE_CHECKING:
     from ollm_lsp.core.events import ChatEvent
@@ -21,6 +21,7 @@ class ChatProgress:
 
     def __init__(self, work: WorkDone) -> None:
         self._work = work
+        self._is_asked = False
         self._tokens = 0
         self._first = 0.0
         self._reported = 0.0
@@ -29,11 +30,12 @@ class ChatProgress:
         if isinstance(event, TextDelta | ReasoningDelta):
             self._count()
         elif isinstance(event, TurnStarted):
+            self._is_asked = True
             self._work.report("Waiting for the first token")
         elif isinstance(event, Activity):
             self._work.report(event.message, event.percentage)
         elif isinstance(event, ToolChanged) and event.status is ToolStatus.RUNNING:
-            self._work.report(redactor.redact(event.title))
+            self._work.report(clean(event.title))
 
     def _count(self) -> None:
         now = monotonic()
@@ -45,6 +47,8 @@ class ChatProgress:
             self._work.report(self.summary())
 
     def summary(self) -> str:
+        if not self._is_asked:
+            return "Done"
         elapsed = monotonic() - self._first
         rate = f" at {self._tokens / elapsed:.0f} tokens/s" if self._first and elapsed > REPORT_INTERVAL else ""
         return f"{self._tokens} token{'' if self._tokens == 1 else 's'}{rate}"

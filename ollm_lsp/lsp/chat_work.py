@@ -13,15 +13,20 @@ from ollm_lsp.core.counting import count
 from ollm_lsp.core.events import FinishReason, Started, TextDelta
 from ollm_lsp.core.messages import Message, Role, Text
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.core.question import kept_as
 from ollm_lsp.core.react import can_afford, suited
 from ollm_lsp.core.recap import recap
 from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.sight import sighted
 from ollm_lsp.core.tokens import DEFAULT_LIMIT
 from ollm_lsp.core.toolbox import Toolbox
 from ollm_lsp.core.usage import FREE, Usage
 from ollm_lsp.core.window import SUMMARISING
 from ollm_lsp.core.written_call import call_ids
+from ollm_lsp.lsp.context.preview import COMPACTION_DUE, preview_of
+from ollm_lsp.lsp.context.surroundings import surroundings_of
 from ollm_lsp.lsp.desk import tools_for
+from ollm_lsp.lsp.paying import paid
 from ollm_lsp.lsp.project_rules import project_rules
 from ollm_lsp.lsp.question import compose, system_prompt
 from ollm_lsp.lsp.session import new_id
@@ -34,7 +39,9 @@ if TYPE_CHECKING:
     from ollm_lsp.core.model import Capabilities
     from ollm_lsp.core.ports import Provider
     from ollm_lsp.core.recording import StoreRecording
-    from ollm_lsp.lsp.protocol import ChatSendParams
+    from ollm_lsp.lsp.context.preview import Preview
+    from ollm_lsp.lsp.protocol import ChatSendParams, ContextPreviewParams
+    from ollm_lsp.lsp.question import Composed
     from ollm_lsp.lsp.session import Session
     from ollm_lsp.settings.resolved import Settings
 
@@ -59,39 +66,37 @@ class ChatWork:
         self,
         session: Session,
         settings: Settings,
-        params: ChatSendParams,
+        params: ChatSendParams | ContextPreviewParams,
         conversation: Conversation,
         recording: StoreRecording,
+        typed: str | None = None,
     ) -> None:
         self._session = session
         self._settings = settings
         self._params = params
         self._conversation = conversation
         self._recording = recording
-        self._model = ModelId.parse(params.model) if params.model else settings.model
-        self._parent_id = params.parent_id or conversation.head
+        self._typed = typed
+        """What the conversation keeps, where the model is asked in other words."""
+        self._model = ModelId.parse(params.model) if params.model else conversation.model or settings.model
+        self._parent_id = conversation.going_on_from(params.parent_id)
+
+    @property
+    def model(self) -> ModelId:
+        """Who answers."""
+        return self._model
 
     async def answer(self, response_id: str) -> Response:
         """Let the model answer, with the open buffers as context."""
         chat = self._settings.chat
         async with self._models() as found:
-            rules = await project_rules(self._session, self._settings, self._recording, found.window)
-            system = system_prompt(self._settings, rules)
-            toolbox = await self._toolbox(found)
-            history = self._conversation.history(self._parent_id, self._model)
-            models = await self._with_tools(found, toolbox, history)
+            system, history, toolbox, models = await self._prepare(found)
             if chat.auto_compact and await self._is_due(models, (system, *history), toolbox):
                 history = await self._shorten(models)
-            question = compose(
-                self._params,
-                system,
-                history,
-                self._session.documents,
-                self._settings,
-                models.capabilities,
-                self._recording,
-                toolbox.specs,
-            )
+            composed = await self._compose((system, *history), toolbox, models)
+            question = composed.question if self._typed is None else kept_as(composed.question, self._typed)
+            for warning in composed.context.warnings:
+                self._recording.emit(warning)
             self._session.tell_status(
                 model=str(self._model), contextTokens=question.tokens, contextLimit=question.limit
             )
@@ -104,6 +109,34 @@ class ChatWork:
                 recording=self._recording,
                 compactor=models.compactor if chat.auto_compact else None,
             ).run(question, self._conversation, parent_id=self._parent_id, response_id=response_id)
+
+    async def preview(self) -> Preview:
+        """What the model would be asked. Nothing is sent to it, and nothing is kept."""
+        async with self._models() as found:
+            system, history, toolbox, models = await self._prepare(found)
+            past = (system, *history)
+            if self._settings.chat.auto_compact and await self._is_due(models, past, toolbox):
+                self._recording.emit(COMPACTION_DUE)
+            composed = await self._compose(past, toolbox, models)
+            for warning in composed.context.warnings:
+                self._recording.emit(warning)
+            tools = toolbox.specs if models.capabilities.tools else ()
+            request = ChatRequest(self._model.name, composed.question.messages, tools)
+            return await preview_of(models.provider, self._model, request, composed)
+
+    async def _prepare(self, found: _Models) -> tuple[Message, tuple[Message, ...], Toolbox, _Models]:
+        """What goes before a question, and who answers it with which tools."""
+        rules = await project_rules(self._session, self._settings, self._recording, found.window)
+        toolbox = await self._toolbox(found)
+        history = self._conversation.history(self._parent_id, self._model)
+        history = sighted(history, sees=found.capabilities.vision)
+        models = await self._with_tools(found, toolbox, history)
+        return system_prompt(self._settings, rules), history, toolbox, models
+
+    async def _compose(self, past: tuple[Message, ...], toolbox: Toolbox, models: _Models) -> Composed:
+        around = await surroundings_of(self._session, self._settings, is_external=self._is_external)
+        params = self._params
+        return await compose(params.text, params.context, past, around, models.capabilities, toolbox.specs)
 
     async def compact(self, response_id: str) -> Response:
         """Summarise what the conversation has so far, because the user wants it."""
@@ -130,13 +163,17 @@ class ChatWork:
     @asynccontextmanager
     async def _models(self) -> AsyncGenerator[_Models]:
         async with AsyncExitStack() as stack:
-            provider = await stack.enter_async_context(self._session.services.provider(self._model.provider))
+            provider = await self._leased(stack, self._model)
             summariser = self._summariser()
             other = provider
             if summariser.provider != self._model.provider:
-                other = await stack.enter_async_context(self._session.services.provider(summariser.provider))
+                other = await self._leased(stack, summariser)
             compactor = Compactor(other, summariser, self._settings.chat.compact_timeout)
             yield _Models(provider, await provider.capabilities(self._model.name), compactor)
+
+    async def _leased(self, stack: AsyncExitStack, model: ModelId) -> Provider:
+        provider = await stack.enter_async_context(self._session.services.provider(model.provider))
+        return await paid(self._session, self._settings, provider, model, self._conversation.id)
 
     def _summariser(self) -> ModelId:
         """The model of the chat, unless it is elsewhere and the default one is on this machine."""
@@ -150,7 +187,13 @@ class ChatWork:
         session, chat = self._session, self._settings.chat
         if not chat.tools or self._params.tools is False:
             return Toolbox()
-        tools = await tools_for(session, self._settings, self._conversation.id, is_external=self._is_external)
+        tools = await tools_for(
+            session,
+            self._settings,
+            self._conversation.id,
+            is_external=self._is_external,
+            sees=models.capabilities.vision,
+        )
         if not tools or not can_afford([tool.spec for tool in tools], models.capabilities, models.window):
             return Toolbox()
         return Toolbox(tools, fits=await session.services.fits(), time_limit=chat.tool_timeout)

@@ -26,14 +26,16 @@ _SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFORMATION, 
 
 
 async def tools_for(
-    session: Session, settings: Settings, conversation_id: str, *, is_external: bool
+    session: Session, settings: Settings, conversation_id: str, *, is_external: bool, sees: bool
 ) -> tuple[Tool, ...]:
-    """The tools of a chat in this session."""
+    """The tools of a chat in this session; `sees` is whether its model does."""
     toolset = await session.services.toolset()
-    return toolset.tools(desk_of(session, settings, conversation_id, is_external=is_external))
+    return toolset.tools(desk_of(session, settings, conversation_id, is_external=is_external, sees=sees))
 
 
-def desk_of(session: Session, settings: Settings, conversation_id: str, *, is_external: bool) -> Desk:
+def desk_of(
+    session: Session, settings: Settings, conversation_id: str, *, is_external: bool, sees: bool = False
+) -> Desk:
     """Where the tools of a conversation work."""
     from ollm_lsp.tools.toolset import Desk  # noqa: PLC0415 (start-up time)
 
@@ -41,7 +43,14 @@ def desk_of(session: Session, settings: Settings, conversation_id: str, *, is_ex
     folders = tuple(folder for folder in found if folder and folder.is_absolute() and folder.is_dir())
     editor, diagnostics = EditorOfSession(session), DiagnosticsOfSession(session)
     return Desk(
-        folders, BuffersOfSession(session), editor, diagnostics, settings, conversation_id, is_external=is_external
+        folders,
+        BuffersOfSession(session),
+        editor,
+        diagnostics,
+        settings,
+        conversation_id,
+        is_external=is_external,
+        sees=sees,
     )
 
 
@@ -58,12 +67,16 @@ class BuffersOfSession:
     def all(self) -> Sequence[Snapshot]:
         return [_snapshot(document) for document in self._session.documents.recent()]
 
+    def uris(self) -> Sequence[str]:
+        return [document.uri for document in self._session.documents.recent()]
+
 
 class DiagnosticsOfSession:
     """What other language servers have found: asked for where the client can tell, else what it has told."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, seconds: float = DIAGNOSTICS_TIME) -> None:
         self._session = session
+        self._seconds = seconds
 
     async def of(self, uri: str | None) -> Sequence[Diagnostic]:
         found = await self._asked(uri) if self._session.client.diagnostics else self._told(uri)
@@ -72,7 +85,7 @@ class DiagnosticsOfSession:
     async def _asked(self, uri: str | None) -> Iterator[Diagnostic]:
         params = {} if uri is None else {"uri": uri}
         try:
-            answer = await self._session.rpc.ask(protocol.DIAGNOSTICS, params, timeout=DIAGNOSTICS_TIME)
+            answer = await self._session.rpc.ask(protocol.DIAGNOSTICS, params, timeout=self._seconds)
         except (TimeoutError, JsonRpcException):
             return self._told(uri)
         if isinstance(answer, dict):
@@ -80,7 +93,7 @@ class DiagnosticsOfSession:
         entries = [object_in(entry) for entry in list_in(answer)]
         # Either each entry names its document, or it is a document with a list of its own.
         return (
-            _diagnostic(text_in(entry.get("uri")) or uri or "", one)
+            diagnostic_of(text_in(entry.get("uri")) or uri or "", one)
             for entry in entries
             for one in (list_in(entry.get("diagnostics")) if "diagnostics" in entry else [entry])
         )
@@ -88,14 +101,15 @@ class DiagnosticsOfSession:
     def _told(self, uri: str | None) -> Iterator[Diagnostic]:
         for place, found in self._session.diagnostics.items():
             if uri is None or uris.key(uri) == uris.key(place):
-                yield from (_diagnostic(place, one) for one in found)
+                yield from (diagnostic_of(place, one) for one in found)
 
 
 def _snapshot(document: Document) -> Snapshot:
     return Snapshot(document.uri, document.buffer.text, document.version)
 
 
-def _diagnostic(uri: str, raw: Any) -> Diagnostic:
+def diagnostic_of(uri: str, raw: Any) -> Diagnostic:
+    """A diagnostic as LSP has it, whatever is missing or wrong in it."""
     one = object_in(raw)
     where = object_in(one.get("range"))
     line = count_in(object_in(where.get("start")).get("line"))

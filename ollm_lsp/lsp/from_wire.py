@@ -10,7 +10,7 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, override
 
-from ollm_lsp.lsp.protocol import NoParams, Token
+from ollm_lsp.lsp.standard import NoParams, Token
 
 Params = TypeVar("Params")
 

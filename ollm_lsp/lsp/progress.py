@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
-    from ollm_lsp.lsp.protocol import Token
     from ollm_lsp.lsp.rpc import Rpc
+    from ollm_lsp.lsp.standard import Token
 
 CREATE_TIME = 5.0
 """Seconds that a client has to accept a progress of ours; some announce the capability and never answer."""

@@ -13,6 +13,8 @@ from ollm_lsp.core.change import EditText
 from ollm_lsp.core.permission import Offered, Option, Reply
 from ollm_lsp.core.splices import apply, splices, spots
 from ollm_lsp.core.visible import visible
+from ollm_lsp.lsp import uris
+from ollm_lsp.lsp.published import SOURCE
 from ollm_lsp.lsp.show import tell
 from ollm_lsp.lsp.workspace_edit import position
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from ollm_lsp.lsp.buffer import PositionEncoding
     from ollm_lsp.lsp.session import Session
 
-SOURCE = "ollm"
 _HINT = 4
 _LONGEST = 200
 
@@ -148,6 +149,14 @@ class Proposals:
         self.mark()
         return True
 
+    def withdraw(self, old: str, new: str) -> None:
+        """A file or folder was renamed: what waits for its documents is a no, and the model hears the new name."""
+        for proposal_id, pending in tuple(self._pending.items()):
+            for change in pending.proposal.changes:
+                if place := uris.moved(change.uri, old, new):
+                    reason = f"The user has renamed the file to {uris.display_path(place)}: propose it there."
+                    self.settle(proposal_id, accepts=False, feedback=reason)
+
     def mark(self) -> None:
         """Publish the hints of all that waits, and take back those of what does not."""
         hints: dict[str, list[dict[str, Any]]] = {uri: [] for uri in self._marked}
@@ -156,7 +165,7 @@ class Proposals:
                 hints.setdefault(hunk.uri, []).append(_hint(pending, hunk))
         self._marked = {uri for uri, found in hints.items() if found}
         for uri, found in hints.items():
-            self._session.rpc.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": found})
+            self._session.published.put("proposals", uri, found)
 
 
 def _hint(pending: Pending, hunk: Hunk) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The wire contract: method names, and the params that clients send. `docs/protocol.md` describes it for people.
+"""The wire contract: our own methods and commands, and their params. `docs/protocol.md` describes it for people.
 
 Params are attrs classes that `from_wire` fills from JSON, field names turned from snake_case to camelCase. Everything
 that the server sends is built by `to_wire`.
@@ -6,11 +6,12 @@ that the server sends is built by `to_wire`.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 from attrs import field, frozen
 
 from ollm_lsp.lsp.buffer import Position, Range
+from ollm_lsp.lsp.standard import Token
 
 VERSION = 1
 """Of the custom part of the protocol, announced as `experimental.ollm.version`."""
@@ -20,147 +21,48 @@ CHAT_LIST = "ollm/chat/list"
 CHAT_GET = "ollm/chat/get"
 CHAT_RENAME = "ollm/chat/rename"
 CHAT_DELETE = "ollm/chat/delete"
+CONTEXT_PREVIEW = "ollm/context/preview"
 MODELS_LIST = "ollm/models/list"
 MODELS_PULL = "ollm/models/pull"
 MODELS_SHOW = "ollm/models/show"
 MODELS_DELETE = "ollm/models/delete"
-COMMANDS = ("ollm.proposal.accept", "ollm.proposal.reject", "ollm.proposal.show", "ollm.proposal.revert")
+KRAKEN_RELEASE = "ollm/kraken/release"
+KRAKEN_STATUS = "ollm/kraken/status"
+KRAKEN_HISTORY = "ollm/kraken/history"
+CONTENT_SCHEME = "ollm"
+"""Of documents whose text the server gives by `workspace/textDocumentContent`."""
+COMMANDS = (
+    "ollm.chat.open",
+    "ollm.chat.send",
+    "ollm.chat.stop",
+    "ollm.context.show",
+    "ollm.explain",
+    "ollm.fix",
+    "ollm.refactor",
+    "ollm.document",
+    "ollm.tests",
+    "ollm.edit",
+    "ollm.ask",
+    "ollm.action",
+    "ollm.proposal.accept",
+    "ollm.proposal.reject",
+    "ollm.proposal.show",
+    "ollm.proposal.revert",
+    "ollm.models.list",
+    "ollm.models.pull",
+    "ollm.kraken.release",
+    "ollm.kraken.status",
+    "ollm.kraken.history",
+    "ollm.kraken.config",
+    "ollm.cancel",
+    "ollm.doctor",
+)
+QUICKFIX, REWRITE, SOURCE = CODE_ACTION_KINDS = ("quickfix.ollm", "refactor.rewrite.ollm", "source.ollm")
 STATUS = "ollm/status"
 PERMISSION = "ollm/permission"
 DIAGNOSTICS = "ollm/diagnostics"
 
-Token: TypeAlias = str | int
-__all__ = ["Position", "Range"]
-
-
-@frozen
-class InitializeParams:
-    """The start of a session; what the client can do is read by `ClientCapabilities`."""
-
-    capabilities: dict[str, Any]
-    process_id: int | None = None
-    root_uri: str | None = None
-    workspace_folders: list[WorkspaceFolder] | None = None
-    initialization_options: Any = None
-    work_done_token: Token | None = None
-
-
-@frozen
-class WorkspaceFolder:
-    """A folder that the editor has open."""
-
-    uri: str
-    name: str = ""
-
-
-@frozen
-class NoParams:
-    """Of a method that takes none."""
-
-
-@frozen
-class SetTraceParams:
-    """How much the client wants to hear."""
-
-    value: str
-
-
-@frozen
-class CancelParams:
-    """The request that the client no longer wants."""
-
-    id: Token
-
-
-@frozen
-class ProgressCancelParams:
-    """The progress whose cancel button was pressed."""
-
-    token: Token
-
-
-@frozen
-class TextDocumentItem:
-    """A document as it is opened."""
-
-    uri: str
-    text: str
-    language_id: str = ""
-    version: int = 0
-
-
-@frozen
-class DidOpenParams:
-    """A document was opened."""
-
-    text_document: TextDocumentItem
-
-
-@frozen
-class VersionedIdentifier:
-    """A document at a version."""
-
-    uri: str
-    version: int = 0
-
-
-@frozen
-class ContentChange:
-    """New text for a range, or for the whole document when there is no range."""
-
-    text: str
-    range: Range | None = None
-
-
-@frozen
-class DidChangeParams:
-    """A document was edited."""
-
-    text_document: VersionedIdentifier
-    content_changes: list[ContentChange]
-
-
-@frozen
-class TextDocumentIdentifier:
-    """A document by its address."""
-
-    uri: str
-
-
-@frozen
-class DidCloseParams:
-    """A document was closed."""
-
-    text_document: TextDocumentIdentifier
-
-
-@frozen
-class DidSaveParams:
-    """A document was written to the disk by the editor."""
-
-    text_document: TextDocumentIdentifier
-
-
-@frozen
-class DidChangeConfigurationParams:
-    """The editor's settings changed; editors that are asked for them send nothing useful here."""
-
-    settings: Any = None
-
-
-@frozen
-class FoldersChange:
-    """Folders that were added and removed."""
-
-    added: list[WorkspaceFolder] = field(factory=list[WorkspaceFolder])
-    removed: list[WorkspaceFolder] = field(factory=list[WorkspaceFolder])
-
-
-@frozen
-class DidChangeWorkspaceFoldersParams:
-    """The editor opened or closed folders."""
-
-    event: FoldersChange
+__all__ = ["Position", "Range", "Token"]
 
 
 @frozen
@@ -181,9 +83,19 @@ class ChatContext:
     images: list[WireImage] = field(factory=list[WireImage])
 
 
-def _not_blank(_instance: object, _attribute: object, value: str) -> None:
-    if not value.strip():
+def _not_blank(_instance: object, _attribute: object, value: str | None) -> None:
+    if value is not None and not value.strip():
         raise ValueError("is empty")
+
+
+def _at_least_one(_instance: object, _attribute: object, value: int | None) -> None:
+    if value is not None and value < 1:
+        raise ValueError("is less than one")
+
+
+def _not_negative(_instance: object, _attribute: object, value: int | None) -> None:
+    if value is not None and value < 0:
+        raise ValueError("is negative")
 
 
 @frozen
@@ -198,6 +110,63 @@ class ChatSendParams:
     context: ChatContext | None = None
     work_done_token: Token | None = None
     partial_result_token: Token | None = None
+
+
+@frozen
+class ChatCommandParams:
+    """What `ollm.chat.send` takes: a chat document to be answered, or a message as in `ollm/chat/send`."""
+
+    uri: str | None = None
+    line: int | None = None
+    text: str | None = field(default=None, validator=_not_blank)
+    conversation_id: str | None = None
+    parent_id: str | None = None
+    model: str | None = None
+    tools: bool | None = None
+    context: ChatContext | None = None
+    work_done_token: Token | None = None
+    partial_result_token: Token | None = None
+
+
+@frozen
+class ContextPreviewParams:
+    """A message that is not sent: what would go with it?"""
+
+    text: str = ""
+    uri: str | None = None
+    range: Range | None = None
+    files: list[str] = field(factory=list[str])
+    images: list[WireImage] = field(factory=list[WireImage])
+    conversation_id: str | None = None
+    parent_id: str | None = None
+    model: str | None = None
+    tools: bool | None = None
+    work_done_token: Token | None = None
+
+    @property
+    def context(self) -> ChatContext:
+        """What the user points at, as in a message that is sent."""
+        return ChatContext(self.uri, self.range, self.files, self.images)
+
+
+@frozen
+class ChatStopParams:
+    """The chat document whose answer is to be stopped; without one, all of them."""
+
+    uri: str | None = None
+    work_done_token: Token | None = None
+
+
+@frozen
+class ChatOpenParams:
+    """What a new chat document begins with: a selection or a document, words, or a kept conversation."""
+
+    uri: str | None = None
+    range: Range | None = None
+    text: str | None = None
+    model: str | None = None
+    conversation_id: str | None = None
+    work_done_token: Token | None = None
 
 
 @frozen
@@ -219,30 +188,89 @@ class ChatRenameParams:
 
 
 @frozen
-class CodeActionContext:
-    """What the editor knows about the place."""
+class ActionParams:
+    """Something to be done with a piece of code; without a place, with that which the user was at last."""
 
+    uri: str | None = None
+    range: Range | None = None
+    lines: list[int] = field(factory=list[int])
+    text: str | None = None
     diagnostics: list[Any] = field(factory=list[Any])
-    only: list[str] | None = None
-
-
-@frozen
-class CodeActionParams:
-    """What can be done here?"""
-
-    text_document: TextDocumentIdentifier
-    range: Range
-    context: CodeActionContext
+    name: str | None = None
+    model: str | None = None
+    conversation_id: str | None = None
     work_done_token: Token | None = None
     partial_result_token: Token | None = None
 
 
 @frozen
-class ExecuteCommandParams:
-    """The user chose a command."""
+class CommandParams:
+    """Of a command that needs no more."""
 
-    command: str
-    arguments: list[Any] = field(factory=list[Any])
+    work_done_token: Token | None = None
+
+
+@frozen
+class CancelWorkParams:
+    """What is to be stopped: all that runs, unless it is named."""
+
+    token: Token | None = None
+    conversation_id: str | None = None
+    work_done_token: Token | None = None
+
+
+@frozen
+class ReleaseParams(ChatSendParams):
+    """A message for an external provider."""
+
+    provider: str | None = None
+    inherit_context: bool = True
+    return_to_local: bool = True
+    max_turns: int | None = field(default=None, validator=_at_least_one)
+
+
+@frozen
+class ReleaseHereParams:
+    """A release on a piece of code; without words of the user, it is about what is wrong there."""
+
+    text: str | None = None
+    uri: str | None = None
+    range: Range | None = None
+    conversation_id: str | None = None
+    parent_id: str | None = None
+    tools: bool | None = None
+    context: ChatContext | None = None
+    provider: str | None = None
+    inherit_context: bool = True
+    return_to_local: bool = True
+    max_turns: int | None = field(default=None, validator=_at_least_one)
+    work_done_token: Token | None = None
+    partial_result_token: Token | None = None
+
+
+@frozen
+class HistoryParams:
+    """How many releases are wanted."""
+
+    limit: int | None = field(default=None, validator=_not_negative)
+    work_done_token: Token | None = None
+
+
+@frozen
+class ProposalParams:
+    """A proposal by its id; where none is given, the last one is meant if that makes sense."""
+
+    id: str = ""
+    work_done_token: Token | None = None
+
+
+@frozen
+class SettleParams:
+    """A decision about a proposal that waits, or about one of its hunks."""
+
+    id: str = ""
+    hunk: int | None = None
+    feedback: str | None = None
     work_done_token: Token | None = None
 
 

@@ -97,8 +97,8 @@ class Rpc(JsonRPCProtocol):
             structured = from_wire.structure(params, kind)
         except from_wire.InvalidParams as error:
             if is_request:
-                remedy = "Send params as docs/protocol.md describes them."
-                self._refuse(number, INVALID_PARAMS, str(error), {"code": "invalid_params", "remedy": remedy})
+                refusal = invalid_params(str(error))
+                self._refuse(number, refusal.code, refusal.message, refusal.data)
             else:
                 logger.warning("Ignored %s: %s", method, error)
             return
@@ -166,3 +166,9 @@ class Rpc(JsonRPCProtocol):
             answer.set_exception(
                 JsonRpcException(str(details.get("message")), code if isinstance(code, int) else INTERNAL_ERROR)
             )
+
+
+def invalid_params(reason: str) -> JsonRpcException:
+    """The answer to params that do not fit."""
+    remedy = "Send params as docs/protocol.md describes them."
+    return JsonRpcException(reason, INVALID_PARAMS, {"code": "invalid_params", "remedy": remedy})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.server import JsonRPCServer
 
-from ollm_lsp.lsp import from_wire, protocol, stdio
+from ollm_lsp.lsp import from_wire, protocol, standard, stdio
 from ollm_lsp.lsp.handlers import documents, lifecycle, settings
 from ollm_lsp.lsp.rpc import Rpc
 from ollm_lsp.lsp.session import Session
@@ -29,39 +29,49 @@ EXIT_TIME = 4.0
 logger = logging.getLogger(__name__)
 
 AT_ONCE: dict[str, tuple[type[Any], Callable[[Session, Any], Any]]] = {
-    "initialize": (protocol.InitializeParams, lifecycle.initialize),
-    "exit": (protocol.NoParams, lifecycle.leave),
-    "$/setTrace": (protocol.SetTraceParams, lifecycle.set_trace),
-    "window/workDoneProgress/cancel": (protocol.ProgressCancelParams, lifecycle.progress_cancel),
-    "textDocument/didOpen": (protocol.DidOpenParams, documents.did_open),
-    "textDocument/didChange": (protocol.DidChangeParams, documents.did_change),
-    "textDocument/didSave": (protocol.DidSaveParams, documents.did_save),
-    "textDocument/didClose": (protocol.DidCloseParams, documents.did_close),
+    "initialize": (standard.InitializeParams, lifecycle.initialize),
+    "exit": (standard.NoParams, lifecycle.leave),
+    "$/setTrace": (standard.SetTraceParams, lifecycle.set_trace),
+    "window/workDoneProgress/cancel": (standard.ProgressCancelParams, lifecycle.progress_cancel),
+    "textDocument/didOpen": (standard.DidOpenParams, documents.did_open),
+    "textDocument/didChange": (standard.DidChangeParams, documents.did_change),
+    "textDocument/didSave": (standard.DidSaveParams, documents.did_save),
+    "textDocument/didClose": (standard.DidCloseParams, documents.did_close),
 }
 """Handled before the next message is read, so that their order is kept."""
 
 IN_TASKS: dict[str, tuple[type[Any], Callable[[Session, Any], Any] | str]] = {
-    "initialized": (protocol.NoParams, lifecycle.initialized),
-    "shutdown": (protocol.NoParams, lifecycle.shutdown),
+    "initialized": (standard.NoParams, lifecycle.initialized),
+    "shutdown": (standard.NoParams, lifecycle.shutdown),
     "workspace/didChangeConfiguration": (
-        protocol.DidChangeConfigurationParams,
+        standard.DidChangeConfigurationParams,
         settings.did_change_configuration,
     ),
     "workspace/didChangeWorkspaceFolders": (
-        protocol.DidChangeWorkspaceFoldersParams,
+        standard.DidChangeWorkspaceFoldersParams,
         settings.did_change_workspace_folders,
     ),
-    "textDocument/codeAction": (protocol.CodeActionParams, "code_actions.code_action"),
-    "workspace/executeCommand": (protocol.ExecuteCommandParams, "commands.execute"),
+    "workspace/didRenameFiles": (standard.RenameFilesParams, "files.did_rename"),
+    "textDocument/codeAction": (standard.CodeActionParams, "code_actions.code_action"),
+    "textDocument/codeLens": (standard.DocumentParams, "chat_document.code_lens"),
+    "textDocument/foldingRange": (standard.DocumentParams, "chat_document.folding_range"),
+    "textDocument/documentSymbol": (standard.DocumentParams, "chat_document.document_symbol"),
+    "textDocument/completion": (standard.CompletionParams, "completion.completion"),
+    "workspace/textDocumentContent": (standard.ContentParams, "content.text_document_content"),
+    "workspace/executeCommand": (standard.ExecuteCommandParams, "commands.execute"),
     protocol.CHAT_SEND: (protocol.ChatSendParams, "chat.send"),
-    protocol.CHAT_LIST: (protocol.NoParams, "conversations.list_all"),
+    protocol.CHAT_LIST: (standard.NoParams, "conversations.list_all"),
     protocol.CHAT_GET: (protocol.ConversationParams, "conversations.get"),
     protocol.CHAT_RENAME: (protocol.ChatRenameParams, "conversations.rename"),
     protocol.CHAT_DELETE: (protocol.ConversationParams, "conversations.delete"),
+    protocol.CONTEXT_PREVIEW: (protocol.ContextPreviewParams, "context.preview"),
     protocol.MODELS_LIST: (protocol.ModelsListParams, "models.list_models"),
     protocol.MODELS_PULL: (protocol.ModelParams, "models.pull"),
     protocol.MODELS_SHOW: (protocol.ModelParams, "models.show"),
     protocol.MODELS_DELETE: (protocol.ModelParams, "models.delete"),
+    protocol.KRAKEN_RELEASE: (protocol.ReleaseParams, "releasing.release"),
+    protocol.KRAKEN_STATUS: (standard.NoParams, "kraken.status"),
+    protocol.KRAKEN_HISTORY: (protocol.HistoryParams, "kraken.history"),
 }
 """Handled in tasks of their own, which can be cancelled. Those by name are imported when they are first called."""
 
@@ -113,7 +123,7 @@ async def _serve(services: Services, incoming: BinaryIO, outgoing: BinaryIO) -> 
 
 def register(rpc: Rpc, session: Session) -> None:
     """Connect every method with its handler."""
-    rpc.handle("$/cancelRequest", protocol.CancelParams, lambda _: None)  # pygls looks at it before the handlers
+    rpc.handle("$/cancelRequest", standard.CancelParams, lambda _: None)  # pygls looks at it before the handlers
     for method, (params, handler) in AT_ONCE.items():
         rpc.handle(method, params, partial(_guard_now, handler, session))
     for method, (params, handler) in IN_TASKS.items():
@@ -124,6 +134,9 @@ def _guard_now(handler: Callable[[Session, Any], Any], session: Session, params:
     """Run a handler at once; an exception becomes the error of its one message."""
     try:
         return handler(session, params)
+    except asyncio.CancelledError:
+        # Nobody has cancelled the reading of messages, which is where it would end.
+        raise _failure(RuntimeError("cancelled")) from None
     except Exception as error:  # noqa: BLE001 (whatever it is, its request gets its answer)
         raise _failure(error) from None
 

@@ -11,6 +11,7 @@ from json.encoder import encode_basestring_ascii
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ollm_lsp.core.control_sequences import powerless
 from ollm_lsp.core.events import ReasoningDelta, TextDelta
 from ollm_lsp.lsp import to_wire
 from ollm_lsp.settings.redactor import redactor
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ollm_lsp.core.events import ChatEvent
-    from ollm_lsp.lsp.protocol import Token
     from ollm_lsp.lsp.rpc import Rpc
+    from ollm_lsp.lsp.standard import Token
     from ollm_lsp.lsp.stdio import Writer
 
 TURN = 0.0005
@@ -72,7 +73,7 @@ class EventSink:
 
     def _flush(self) -> None:
         if self._deltas:
-            text, self._waiting = redactor.split(self._waiting + "".join(self._deltas))
+            text, self._waiting = redactor.split(self._waiting + powerless("".join(self._deltas)))
             self._deltas.clear()
             self._write(text)
 

@@ -97,9 +97,10 @@ async def _read_header(reader: asyncio.StreamReader) -> int | None:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length":
             text = value.strip()
-            if not text.isdigit() or int(text[:12]) > MAX_MESSAGE:
+            digits = text.lstrip(b"0") or b"0"
+            if not text.isdigit() or len(digits) > 12 or int(digits) > MAX_MESSAGE:
                 raise FramingError("a message of impossible length")
-            return int(text)
+            return int(digits)
     raise FramingError("a message header without Content-Length")
 
 

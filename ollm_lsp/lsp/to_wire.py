@@ -1,4 +1,4 @@
-"""Our values into JSON for the client. Every text that somebody else may have written passes the redactor here."""
+"""Our values into JSON for the client. Every text that somebody else may have written is cleaned here."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from pygls.exceptions import JsonRpcException
 
+from ollm_lsp.core.control_sequences import powerless
 from ollm_lsp.core.events import (
     Activity,
     ChatEvent,
     Ended,
+    Escalated,
     Failed,
     ReasoningDelta,
     Started,
@@ -26,22 +28,35 @@ from ollm_lsp.lsp.rpc import REQUEST_FAILED
 from ollm_lsp.settings.redactor import redactor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ollm_lsp.core.conversation import Response
     from ollm_lsp.core.errors import OllmError
+    from ollm_lsp.core.finding import Finding
+    from ollm_lsp.core.kraken import KrakenProvider, KrakenStatus
+    from ollm_lsp.core.ledger import LedgerLine
     from ollm_lsp.core.messages import Part
     from ollm_lsp.core.model import ModelDetails, ModelId, ModelInfo
     from ollm_lsp.core.record import ConversationRecord, ResponseRecord, Summary
     from ollm_lsp.core.tool import Location
     from ollm_lsp.core.usage import Cost, Usage
+    from ollm_lsp.lsp.buffer import Range
+    from ollm_lsp.lsp.context.parts import ContextPart
+    from ollm_lsp.lsp.context.preview import Preview
+
+
+def clean(text: str) -> str:
+    """Words of others as they leave: without keys, also those that a control character cuts, and without such."""
+    return redactor.redact(powerless(text))
 
 
 def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case per event)
     """A chat event as the value of a progress notification; nothing for what is shown as work-done progress."""
     match event:
         case TextDelta(text):
-            return {"type": "text", "text": redactor.redact(text)}
+            return {"type": "text", "text": clean(text)}
         case ReasoningDelta(text):
-            return {"type": "reasoning", "text": redactor.redact(text)}
+            return {"type": "reasoning", "text": clean(text)}
         case Started(conversation_id, response_id, model):
             ids = {"conversationId": conversation_id, "responseId": response_id}
             return {"type": "started", **ids, "provider": model.provider, "model": str(model)}
@@ -51,9 +66,10 @@ def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case
             return tool_call(event)
         case UsageChanged(usage_, cost_, tokens, limit):
             return {"type": "usage", **usage(usage_), **cost(cost_), "contextTokens": tokens, "contextLimit": limit}
-        case Warned(code, message, remedy):
-            warning = {"type": "warning", "code": code, "message": redactor.redact(message)}
-            return warning if remedy is None else {**warning, "remedy": redactor.redact(remedy)}
+        case Warned():
+            return {"type": "warning", **_warning(event)}
+        case Escalated(reason, provider, name):
+            return {"type": "escalation", "reason": clean(reason), "provider": provider, "model": name}
         case Failed(error):
             return {"type": "error", **failure(error)}
         case Ended(reason):
@@ -64,19 +80,24 @@ def chat_event(event: ChatEvent) -> dict[str, Any] | None:  # noqa: C901 (a case
             assert_never(event)
 
 
+def _warning(warned: Warned) -> dict[str, str]:
+    warning = {"code": warned.code, "message": clean(warned.message)}
+    return warning if warned.remedy is None else {**warning, "remedy": clean(warned.remedy)}
+
+
 def tool_call(change: ToolChanged) -> dict[str, Any]:
     """How far a tool call has come."""
     value: dict[str, Any] = {
         "type": "toolCall",
         "id": change.id,
-        "name": redactor.redact(change.call.name),
-        "title": redactor.redact(change.title),
+        "name": clean(change.call.name),
+        "title": clean(change.title),
         "kind": change.kind.value,
         "arguments": redactor.redact_json(change.call.arguments),
         "locations": [location(place) for place in change.locations],
         "status": change.status.value,
     }
-    return value if change.result is None else value | {"result": redactor.redact(change.result.text)}
+    return value if change.result is None else value | {"result": clean(change.result.text)}
 
 
 def location(place: Location) -> dict[str, Any]:
@@ -88,8 +109,8 @@ def failure(error: OllmError) -> dict[str, str]:
     """An error for the user."""
     return {
         "code": error.code,
-        "message": redactor.redact(error.message),
-        "remedy": redactor.redact(error.remedy),
+        "message": clean(error.message),
+        "remedy": clean(error.remedy),
     }
 
 
@@ -115,7 +136,7 @@ def chat_result(conversation_id: str, response: Response, duration: float) -> di
         "conversationId": conversation_id,
         "responseId": response.id,
         "model": str(response.model),
-        "text": redactor.redact(response.text),
+        "text": clean(response.text),
         "finishReason": response.finish_reason.value,
         "usage": usage(response.usage),
         **cost(response.cost),
@@ -123,11 +144,45 @@ def chat_result(conversation_id: str, response: Response, duration: float) -> di
     }
 
 
+def preview(value: Preview, warnings: Iterable[Warned]) -> dict[str, Any]:
+    """The answer to `ollm/context/preview`."""
+    return {
+        "model": str(value.model),
+        "parts": [_context_part(part) for part in value.parts],
+        "totalTokens": value.total_tokens,
+        "limit": value.limit,
+        "isEstimate": value.is_estimate,
+        "warnings": [_warning(warning) for warning in warnings],
+    }
+
+
+def _context_part(part: ContextPart) -> dict[str, Any]:
+    return {
+        "source": part.source.value,
+        "uri": part.uri,
+        "range": part.range and range_(part.range),
+        "tokens": part.tokens,
+        "reason": clean(part.reason),
+        "text": redactor.redact(part.text),
+    }
+
+
+def range_(value: Range) -> dict[str, Any]:
+    """A range of a document."""
+    start, end = ({"line": place.line, "character": place.character} for place in (value.start, value.end))
+    return {"start": start, "end": end}
+
+
+def change_result(chat: dict[str, Any], *, applied: bool, reason: str) -> dict[str, Any]:
+    """The answer to a command that proposes a change, after that to its chat."""
+    return {**chat, "applied": applied, **({"reason": clean(reason)} if reason else {})}
+
+
 def summary(value: Summary) -> dict[str, Any]:
     """One line of `ollm/chat/list`."""
     return {
         "id": value.id,
-        "title": redactor.redact(value.title),
+        "title": clean(value.title),
         "created": time(value.created),
         "updated": time(value.updated),
         "model": str(value.model),
@@ -140,7 +195,7 @@ def conversation(record: ConversationRecord) -> dict[str, Any]:
     """The answer to `ollm/chat/get`."""
     return {
         "id": record.id,
-        "title": redactor.redact(record.title),
+        "title": clean(record.title),
         "created": time(record.created),
         "updated": time(record.updated),
         "responses": [_response(kept) for kept in record.responses],
@@ -154,7 +209,7 @@ def _response(record: ResponseRecord) -> dict[str, Any]:
         "id": response.id,
         "parentId": response.parent_id,
         "model": str(response.model),
-        "text": redactor.redact("".join(message.text for message in response.input)),
+        "text": clean("".join(message.text for message in response.input)),
         "items": [item for item in items if item is not None],
         "finishReason": response.finish_reason.value,
         "usage": usage(response.usage),
@@ -168,7 +223,6 @@ def _response(record: ResponseRecord) -> dict[str, Any]:
 
 def _item(part: Part) -> dict[str, Any] | None:
     """A part of a kept answer, as the client shows it; nothing for what only the provider can read."""
-    clean = redactor.redact
     match part:
         case Text(text):
             return {"type": "text", "text": clean(text)}
@@ -193,7 +247,7 @@ def time(seconds: float) -> str:
 def model(info: ModelInfo, default: ModelId) -> dict[str, Any]:
     """One line of `ollm/models/list`."""
     capabilities = info.capabilities
-    name = redactor.redact(info.id.name)
+    name = clean(info.id.name)
     line = {
         "id": f"{info.id.provider}:{name}",
         "provider": info.id.provider,
@@ -209,6 +263,68 @@ def model(info: ModelInfo, default: ModelId) -> dict[str, Any]:
     }
     optional = {"sizeBytes": info.size_bytes, "contextWindow": capabilities.context_window}
     return line | {key: value for key, value in optional.items() if value is not None}
+
+
+def kraken_status(status: KrakenStatus) -> dict[str, Any]:
+    """The answer to `ollm/kraken/status`."""
+    budget = status.budget
+    amounts = {
+        "limit": budget.limit,
+        "spent": budget.spent,
+        "reserved": budget.reserved,
+        "remaining": budget.remaining,
+    }
+    return {
+        "state": status.state.value,
+        "providers": [_kraken_provider(provider) for provider in status.providers],
+        "budget": {
+            **{name: None if micros is None else micros / 1_000_000 for name, micros in amounts.items()},
+            "currency": budget.currency,
+        },
+    }
+
+
+def _kraken_provider(provider: KrakenProvider) -> dict[str, Any]:
+    told = {
+        "version": provider.version and clean(provider.version),
+        "authRequired": provider.needs_login or None,
+        "error": provider.problem and clean(provider.problem),
+        "remedy": provider.remedy and clean(provider.remedy),
+    }
+    return {
+        "name": provider.name,
+        "type": provider.kind.value,
+        "available": provider.is_available,
+        "model": clean(provider.model),
+        **{key: value for key, value in told.items() if value is not None},
+    }
+
+
+def ledger_line(line: LedgerLine) -> dict[str, Any]:
+    """One line of `ollm/kraken/history`."""
+    told: dict[str, Any] = {
+        "timestamp": time(line.timestamp),
+        "provider": line.call.provider,
+        "model": clean(line.call.model),
+        "kind": line.call.kind.value,
+        "usage": usage(line.usage),
+        **cost(line.cost),
+        "success": line.success,
+        "settled": line.is_settled,
+        "conversationId": line.call.conversation_id,
+    }
+    return told if line.error is None else {**told, "error": line.error}
+
+
+def finding(value: Finding) -> dict[str, Any]:
+    """One finding of a check-up."""
+    remedy = None if value.remedy is None else clean(value.remedy)
+    return {
+        "subject": value.subject,
+        "level": value.level.value,
+        "message": clean(value.message),
+        "remedy": remedy,
+    }
 
 
 def model_details(details: ModelDetails, default: ModelId) -> dict[str, Any]:

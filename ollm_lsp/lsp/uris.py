@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
+CHAT_SUFFIX = ".ollm.md"
+TEXT_SUFFIX = ".ollm-text.md"
+"""How the names of texts end that were shown as files."""
 _DRIVE = re.compile(r"^/([A-Za-z]):")
 
 
@@ -19,6 +22,16 @@ def key(uri: str) -> str:
     return "file:" + _DRIVE.sub(lambda drive: f"/{drive[1].lower()}:", path)
 
 
+def moved(uri: str, old: str, new: str) -> str | None:
+    """The address that a document has after a file, or a folder above it, was renamed; nothing when it was not."""
+    path, place = key(uri), key(old).rstrip("/")
+    if path == place:
+        return new
+    if not path.startswith(f"{place}/"):
+        return None
+    return f"{new.rstrip('/')}/{quote(path[len(place) + 1 :])}"
+
+
 def display_path(uri: str) -> str:
     """The path that people know a document by; for other schemes than `file` the address itself. It never raises.
 
@@ -30,6 +43,16 @@ def display_path(uri: str) -> str:
     _, slash, path = rest.removeprefix("//").partition("/") if rest.startswith("//") else ("", "", rest)
     path = slash + unquote(path)
     return path[1:] if _DRIVE.match(path) else path
+
+
+def is_chat(uri: str) -> bool:
+    """Whether a document is a chat as a file, whatever language the editor takes it for."""
+    return unquote(uri).lower().endswith(CHAT_SUFFIX)
+
+
+def is_own(uri: str) -> bool:
+    """Whether a document is a chat or a text of ours, and not the user's work."""
+    return unquote(uri).lower().endswith((CHAT_SUFFIX, TEXT_SUFFIX)) or uri.lower().startswith("ollm:")
 
 
 def folder(uri: str) -> Path | None:

@@ -9,8 +9,11 @@ from ollm_lsp.core.splices import splices, spots
 from ollm_lsp.lsp.buffer import PositionEncoding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ollm_lsp.core.change import Change, Proposal
-    from ollm_lsp.core.splices import Spot
+    from ollm_lsp.core.snapshot import Snapshot
+    from ollm_lsp.core.splices import Splice, Spot
     from ollm_lsp.lsp.capabilities import ClientCapabilities
 
 ANNOTATION = "ollm"
@@ -36,6 +39,14 @@ def workspace_edit(proposal: Proposal, client: ClientCapabilities, *, asks: bool
         label = {"label": proposal.title, "needsConfirmation": True, "description": "Proposed by ollm"}
         edit["changeAnnotations"] = {ANNOTATION: label}
     return edit
+
+
+def document_edit(base: Snapshot, changes: Sequence[Splice], client: ClientCapabilities) -> dict[str, Any]:
+    """Exactly these splices of one open document, on that version of it where the client knows versions."""
+    edits = _edits(base.text, changes, client.encoding)
+    if not client.document_changes:
+        return {"changes": {base.uri: edits}}
+    return {"documentChanges": [{"textDocument": {"uri": base.uri, "version": base.version}, "edits": edits}]}
 
 
 def position(spot: Spot, encoding: PositionEncoding) -> dict[str, int]:
@@ -82,8 +93,11 @@ def _steps(change: Change, encoding: PositionEncoding, note: dict[str, str]) -> 
 
 
 def _text_edits(change: EditText, encoding: PositionEncoding) -> list[dict[str, Any]]:
-    found = spots(change.base.text, splices(change.base.text, change.text))
+    return _edits(change.base.text, splices(change.base.text, change.text), encoding)
+
+
+def _edits(base: str, changes: Sequence[Splice], encoding: PositionEncoding) -> list[dict[str, Any]]:
     return [
         {"range": {"start": position(start, encoding), "end": position(end, encoding)}, "newText": text}
-        for start, end, text in found
+        for start, end, text in spots(base, changes)
     ]

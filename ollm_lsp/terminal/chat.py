@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.terminal.answer import Answer
@@ -13,25 +16,27 @@ from ollm_lsp.terminal.client import SERVER_COMMAND
 from ollm_lsp.terminal.command import Exit, connection, run_command
 from ollm_lsp.terminal.conversations import SHORT_ID, find, last_exchange
 from ollm_lsp.terminal.errors import RequestFailed
+from ollm_lsp.terminal.file_editor import FileEditor
 from ollm_lsp.terminal.interrupts import Interrupted
 from ollm_lsp.terminal.line_reader import line_reader
+from ollm_lsp.terminal.permission import Permissions
 from ollm_lsp.terminal.prompt import Prompt, read_stdin
 from ollm_lsp.terminal.screen import Screen
 from ollm_lsp.terminal.work_done import WorkDone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from ollm_lsp.terminal.buffers import Buffer
     from ollm_lsp.terminal.client import LspClient
     from ollm_lsp.terminal.interrupts import Interrupts
 
 _REQUEST_CANCELLED = -32800
+_CHOICE = re.compile(r"\s*/model\s+\S", re.IGNORECASE)
 _HELP = """\
 /new          start a new conversation
-/help         show this
 /exit, /quit  leave, as Ctrl-D does
+/help         show this, and the commands of every chat:
 A line that ends with \\ goes on in the next. Ctrl-C cancels an answer and clears what is typed."""
 
 
@@ -57,7 +62,7 @@ async def chat(
         if question is not None and not question.strip():
             screen.error("There is no question.", "Give one with -p or on stdin.")
             return Exit.UNUSABLE
-        async with connection(server_command, screen, interrupts) as client:
+        async with connection(server_command, screen, interrupts, edits=True) as client:
             conversation = _Conversation(client, screen, interrupts, buffers, model)
             if resume is not None and not await conversation.resume(resume, is_recalled=question is None):
                 return Exit.FAILED
@@ -85,10 +90,15 @@ async def _interact(conversation: _Conversation) -> Exit:
                     screen.note("new conversation")
                 case "/help":
                     screen.note(_HELP)
+                    await conversation.ask("/help")
                 case _:
                     await conversation.ask(question)
     finally:
         prompt.close()
+
+
+async def _apply(files: FileEditor, params: Any) -> dict[str, Any]:
+    return files.apply(params)
 
 
 class _Conversation:
@@ -109,8 +119,9 @@ class _Conversation:
         self._model = model
         self._id: str | None = None
         self._numbers = itertools.count(1)
-        for buffer in buffers:
-            client.notify("textDocument/didOpen", {"textDocument": buffer.item})
+        files = FileEditor(Path.cwd(), buffers, client.notify)
+        client.answers["ollm/permission"] = Permissions(screen, files).ask
+        client.answers["workspace/applyEdit"] = partial(_apply, files)
 
     async def resume(self, wanted: str, *, is_recalled: bool) -> bool:
         """Go on with a kept conversation, and recall how it ended; false when there is no such one."""
@@ -145,6 +156,8 @@ class _Conversation:
             answer.fail(error.message, error.remedy)
             return Exit.FAILED
         else:
+            if _CHOICE.match(text):
+                self._model = None  # what was chosen here counts from now on, and not what the command line said
             return Exit.FINE if answer.succeed(result) else Exit.FAILED
         finally:
             self._id = answer.conversation_id or self._id

@@ -18,16 +18,28 @@ from ollm_lsp.terminal.replies import reply
 from ollm_lsp.terminal.server_process import PATIENCE, ServerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Sequence
 
 SERVER_COMMAND = (sys.executable, "-I", "-m", "ollm_lsp")
 _START_TIME = 60.0
 _CANCEL_TIME = 5.0
+_REQUEST_CANCELLED = -32800
+_INTERNAL_ERROR = -32603
 _CAPABILITIES = {
     "general": {"positionEncodings": ["utf-8"]},
     "window": {"workDoneProgress": True},
     "experimental": {"ollm": {"status": True}},
 }
+_EDITING = {
+    **_CAPABILITIES,
+    "workspace": {
+        "applyEdit": True,
+        "workspaceEdit": {"documentChanges": True, "resourceOperations": ["create", "rename", "delete"]},
+        "workspaceFolders": True,
+    },
+    "experimental": {"ollm": {"status": True, "permission": True}},
+}
+"""What a client has beyond that whose user can be asked, and whose files can be changed."""
 
 
 class LspClient:
@@ -40,19 +52,22 @@ class LspClient:
         self._progress: dict[str | int, Callable[[Any], None]] = {}
         self._failure: Exception | None = None
         self.on: dict[str, Callable[[Any], None]] = {}
+        self.answers: dict[str, Callable[[Any], Awaitable[Any]]] = {}
+        """Who answers the server's requests, by method. All others have one answer for ever."""
+        self._answering: dict[str | int, asyncio.Task[None]] = {}
         self.on_server_progress: Callable[[Any], None] = lambda _: None
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def start(cls, command: Sequence[str]) -> LspClient:
-        """Start the server and shake hands with it."""
+    async def start(cls, command: Sequence[str], *, edits: bool = False) -> LspClient:
+        """Start the server and shake hands with it. With `edits` it may ask for changes of files."""
         try:
             server = await ServerProcess.start(command)
         except OSError as error:
             raise ServerDied(f"The language server cannot be started: {error}.") from None
         client = cls(server)
         try:
-            await client._initialize()
+            await client._initialize(_EDITING if edits else _CAPABILITIES)
         except BaseException:
             await client._end(PATIENCE)
             raise
@@ -94,12 +109,14 @@ class LspClient:
         finally:
             await self._end(patience)
 
-    async def _initialize(self) -> None:
+    async def _initialize(self, capabilities: dict[str, Any]) -> None:
+        folder = Path.cwd()
         params = {
             "processId": os.getpid(),
             "clientInfo": {"name": "ollm-lsp chat", "version": __version__},
-            "rootUri": Path.cwd().as_uri(),
-            "capabilities": _CAPABILITIES,
+            "rootUri": folder.as_uri(),
+            "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name}],
+            "capabilities": capabilities,
         }
         try:
             async with asyncio.timeout(_START_TIME):
@@ -151,13 +168,35 @@ class LspClient:
             params = message.get("params")
             if method == "window/workDoneProgress/create":
                 self._progress[Payload(params).token("token")] = self.on_server_progress
-            self._send({"id": message["id"], **reply(method, params)})
+            if method in self.answers:
+                self._answer(message["id"], self.answers[method], params)
+            else:
+                self._send({"id": message["id"], **reply(method, params)})
+        elif method == "$/cancelRequest":
+            if task := self._answering.get(Payload(message.get("params")).token("id")):
+                task.cancel()
         elif method == "$/progress":
             progress = Payload(message.get("params"))
             if handler := self._progress.get(progress.token("token")):
                 handler(progress.get("value"))
         elif handler := self.on.get(method):
             handler(message.get("params"))
+
+    def _answer(self, number: str | int, answer: Callable[[Any], Awaitable[Any]], params: Any) -> None:
+        """Answer when the user has; the server may withdraw its question."""
+
+        async def work() -> None:
+            try:
+                self._send({"id": number, "result": await answer(params)})
+            except asyncio.CancelledError:
+                self._send({"id": number, "error": {"code": _REQUEST_CANCELLED, "message": "withdrawn"}})
+                raise
+            except Exception as error:  # noqa: BLE001 (the server must not wait for an answer that never comes)
+                self._send({"id": number, "error": {"code": _INTERNAL_ERROR, "message": str(error)}})
+            finally:
+                del self._answering[number]
+
+        self._answering[number] = asyncio.create_task(work())
 
     def _settle(self, message: dict[str, Any]) -> None:
         number = message.get("id")
@@ -172,8 +211,10 @@ class LspClient:
             future.set_exception(RequestFailed(int(code or 0), failure.text("message"), failure.get("data")))
 
     async def _end(self, patience: float) -> None:
-        self._reader.cancel()
-        await asyncio.wait([self._reader])
+        tasks = [self._reader, *self._answering.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
         self._fail(ServerDied("The connection to the language server is closed."))
         await self._server.end(patience)
 

@@ -54,10 +54,10 @@ async def run_command(screen: Screen, work: Callable[[Interrupts], Awaitable[Exi
 
 @asynccontextmanager
 async def connection(
-    server_command: Sequence[str], screen: Screen, interrupts: Interrupts
+    server_command: Sequence[str], screen: Screen, interrupts: Interrupts, *, edits: bool = False
 ) -> AsyncGenerator[LspClient]:
     """A server for the time of a command. Whoever pressed Ctrl-C twice does not wait for its goodbye."""
-    client = await interrupts.run(LspClient.start(server_command))
+    client = await interrupts.run(LspClient.start(server_command, edits=edits))
     show_notices(client, screen)
     patience = PATIENCE
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import sys
 import threading
 from contextlib import suppress
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ollm_lsp.terminal.line_reader import LineReader
 
 _FIRST, _NEXT = "› ", "… "  # noqa: RUF001 (an angle on purpose: a `>` would look like a quotation of the answer)
+_GLANCE = 0.05
 _Result = TypeVar("_Result")
 
 
@@ -55,6 +57,24 @@ async def confirm(question: str) -> bool:
     """Whether the user says yes, and nothing less."""
     answer = await _in_thread(lambda: PlainReader().read(f"{question} [y/N] "))
     return answer is not None and answer.strip().lower() in {"y", "yes"}
+
+
+async def choose(question: str) -> str:
+    """The line that the user types, or nothing. Who stops waiting for it takes no later line away."""
+    is_given_up = threading.Event()
+
+    def read() -> str:
+        print(question, end="", file=sys.stderr, flush=True)
+        # Windows cannot wait for a terminal in this way; there the line is read as it comes.
+        while sys.platform != "win32" and not select.select([sys.stdin.fileno()], [], [], _GLANCE)[0]:
+            if is_given_up.is_set():
+                return ""
+        return PlainReader().read("") or ""
+
+    try:
+        return await _in_thread(read)
+    finally:
+        is_given_up.set()
 
 
 async def read_stdin() -> str:

@@ -1,4 +1,4 @@
-"""Replies to the server's requests: this client shows things, but changes and permits nothing."""
+"""Replies to the server's requests that nobody has to think about."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def reply(method: str, params: Any) -> dict[str, Any]:
         case "workspace/configuration":
             return {"result": [None for _ in Payload(params).items("items")]}
         case "workspace/applyEdit":
-            return {"result": {"applied": False, "failureReason": "the terminal has no editor"}}
+            return {"result": {"applied": False, "failureReason": "there is nobody to ask"}}
         case _:
             return {"error": {"code": _METHOD_NOT_FOUND, "message": f"{method} is not supported"}}

@@ -1,116 +1,93 @@
-"""workspace/executeCommand: one function for each command, with the object that is its argument."""
+"""workspace/executeCommand: each command is a request under another name, and shows its result to plain clients."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, assert_never
+import asyncio
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from ollm_lsp.core.applied import Done, Failed, Rejected, Stale
-from ollm_lsp.core.change import CreateFile, RenameFile
-from ollm_lsp.core.errors import OllmError, PermissionDenied, StaleDocument, StoreFailed, Unsupported
-from ollm_lsp.core.foreign_json import object_in, text_in
-from ollm_lsp.core.rebase import renewed
-from ollm_lsp.lsp.desk import desk_of
-from ollm_lsp.lsp.session import new_id
+from ollm_lsp.core.errors import OllmError, Unsupported
+from ollm_lsp.core.foreign_json import object_in
+from ollm_lsp.lsp import from_wire, protocol, standard, to_wire
+from ollm_lsp.lsp.rpc import invalid_params
 from ollm_lsp.lsp.show import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from ollm_lsp.core.change import Change, Proposal
-    from ollm_lsp.lsp.protocol import ExecuteCommandParams
     from ollm_lsp.lsp.session import Session
-    from ollm_lsp.tools.broker import Broker
+    from ollm_lsp.lsp.standard import ExecuteCommandParams
 
-_GONE = "It may have been decided already, or its chat has ended."
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command takes, who does it, and how its result looks where the client has no view of its own for it."""
+
+    params: type[Any]
+    handler: str
+    shown: str | None = None
+    """From the result to the title and the Markdown of what is shown. Both are imported when they are first called."""
+    name: str | None = None
+    """Which of several things it is that the handler does."""
 
 
 async def execute(session: Session, params: ExecuteCommandParams) -> Any:
     """Run a command. A failure is shown as well: many editors do not show the error of a command."""
-    command = COMMANDS.get(params.command)
     try:
-        if command is None:
-            raise Unsupported(f"There is no command {params.command}.", remedy="Update the editor's plugin.")
-        return await command(session, object_in(params.arguments[0] if params.arguments else {}))
-    except OllmError as error:
-        session.rpc.notify("window/showMessage", {"type": 1, "message": f"ollm: {error}"})
+        return await _run(session, params)
+    except (OllmError, from_wire.InvalidParams) as error:
+        session.rpc.notify("window/showMessage", {"type": 1, "message": f"ollm: {to_wire.clean(str(error))}"})
+        if isinstance(error, from_wire.InvalidParams):
+            raise invalid_params(str(error)) from None
         raise
 
 
-async def _accept(session: Session, argument: dict[str, Any]) -> None:
-    _settle(session, argument, accepts=True)
+async def _run(session: Session, params: ExecuteCommandParams) -> Any:
+    command = COMMANDS.get(params.command)
+    if command is None:
+        raise Unsupported(f"There is no command {params.command}.", remedy="Update the editor's plugin.")
+    argument = object_in(params.arguments[0] if params.arguments else {})
+    if params.work_done_token is not None:
+        argument = {"workDoneToken": params.work_done_token, **argument}
+    if command.name is not None:
+        argument["name"] = command.name
+    structured = from_wire.structure(argument, command.params)
+    handler = await asyncio.to_thread(_load, command.handler)
+    result = await handler(session, structured)
+    if command.shown is not None and not session.client.is_ours:
+        await tell(session, *_load(command.shown)(result))
+    return result
 
 
-async def _reject(session: Session, argument: dict[str, Any]) -> None:
-    _settle(session, argument, accepts=False)
+def _load(name: str) -> Callable[..., Any]:
+    module, function = name.split(".")
+    return getattr(import_module(f"ollm_lsp.lsp.handlers.{module}"), function)
 
 
-def _settle(session: Session, argument: dict[str, Any], *, accepts: bool) -> None:
-    hunk, feedback = argument.get("hunk"), text_in(argument.get("feedback")) or None
-    # Without a number all of it is meant; what is no number must not mean the same.
-    is_number = hunk is None or type(hunk) is int
-    if not is_number or not session.proposals.settle(
-        text_in(argument.get("id")), accepts=accepts, hunk=hunk, feedback=feedback
-    ):
-        raise Unsupported("That proposal does not wait for an answer.", remedy=_GONE)
-
-
-async def _show(session: Session, argument: dict[str, Any]) -> dict[str, str]:
-    pending = session.proposals.get(text_in(argument.get("id")))
-    if pending is None:
-        raise Unsupported("That proposal does not wait for an answer.", remedy=_GONE)
-    await tell(session, pending.request.title, pending.request.detail)
-    return {"title": pending.request.title, "detail": pending.request.detail}
-
-
-async def _revert(session: Session, argument: dict[str, Any]) -> dict[str, str]:
-    """Take back a proposal that was accepted, or the last one that still stands. What was typed since then stays."""
-    store = await session.services.proposals()
-    wanted = text_in(argument.get("id")) or await store.newest()
-    reverse = await store.revert(wanted, new_id()) if wanted else None
-    if wanted is None or reverse is None:
-        raise Unsupported("There is no such proposal to take back.", remedy="Use the editor's undo.")
-    settings = (await session.settings()).settings
-    toolset = await session.services.toolset()
-    broker = toolset.broker(desk_of(session, settings, "", is_external=False))
-    applied = await broker.make(await _rebased(broker, reverse))
-    match applied:
-        case Done():
-            # Neither of them changes anything any more; so the one before is the next to be taken back.
-            with suppress(StoreFailed):
-                await store.settle(wanted, ())
-                await store.settle(reverse.id, ())
-            return {"id": wanted}
-        case Stale(uri):
-            raise StaleDocument(f"{uri} has changed where it would be taken back.", remedy="Use the editor's undo.")
-        case Rejected():
-            raise PermissionDenied("The editor did not take it back.", remedy="Use the editor's undo.")
-        case Failed(reason):
-            raise Unsupported(reason, remedy="Use the editor's undo, or version control.")
-        case _:
-            assert_never(applied)
-
-
-async def _rebased(broker: Broker, proposal: Proposal) -> Proposal:
-    """The same on the texts that there are now; raises `StaleDocument`."""
-    changes = [await _renewed(broker, change) for change in proposal.changes]
-    return replace(proposal, changes=tuple(changes))
-
-
-async def _renewed(broker: Broker, change: Change) -> Change:
-    if isinstance(change, CreateFile | RenameFile):
-        return change  # the broker looks whether something is in the way
-    current = await broker.workspace.read(broker.workspace.place(change.uri))
-    fresh = renewed(change, current)
-    if fresh is None:
-        raise StaleDocument(f"{change.uri} has changed where it would be taken back.", remedy="Use the editor's undo.")
-    return fresh
-
-
-COMMANDS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[Any]]] = {
-    "ollm.proposal.accept": _accept,
-    "ollm.proposal.reject": _reject,
-    "ollm.proposal.show": _show,
-    "ollm.proposal.revert": _revert,
+COMMANDS = {
+    "ollm.chat.open": Command(protocol.ChatOpenParams, "chat_document.open_chat"),
+    "ollm.chat.send": Command(protocol.ChatCommandParams, "chat_document.send"),
+    "ollm.chat.stop": Command(protocol.ChatStopParams, "chat_document.stop"),
+    "ollm.context.show": Command(protocol.ContextPreviewParams, "context.preview", shown="context.shown"),
+    "ollm.explain": Command(protocol.ActionParams, "actions.run", name="explain"),
+    "ollm.fix": Command(protocol.ActionParams, "actions.run", name="fix"),
+    "ollm.refactor": Command(protocol.ActionParams, "actions.run", name="refactor"),
+    "ollm.document": Command(protocol.ActionParams, "actions.run", name="document"),
+    "ollm.tests": Command(protocol.ActionParams, "actions.run", name="tests"),
+    "ollm.edit": Command(protocol.ActionParams, "actions.run", name="edit"),
+    "ollm.ask": Command(protocol.ActionParams, "actions.run", name="ask"),
+    "ollm.action": Command(protocol.ActionParams, "actions.run"),
+    "ollm.proposal.accept": Command(protocol.SettleParams, "proposal_commands.accept"),
+    "ollm.proposal.reject": Command(protocol.SettleParams, "proposal_commands.reject"),
+    "ollm.proposal.show": Command(protocol.ProposalParams, "proposal_commands.show"),
+    "ollm.proposal.revert": Command(protocol.ProposalParams, "proposal_commands.revert"),
+    "ollm.models.list": Command(protocol.ModelsListParams, "models.list_models", "models.list_shown"),
+    "ollm.models.pull": Command(protocol.ModelParams, "models.pull", "models.pull_shown"),
+    "ollm.kraken.release": Command(protocol.ReleaseHereParams, "releasing.release_here", "releasing.release_shown"),
+    "ollm.kraken.status": Command(standard.NoParams, "kraken.status", "kraken.status_shown"),
+    "ollm.kraken.history": Command(protocol.HistoryParams, "kraken.history", "kraken.history_shown"),
+    "ollm.kraken.config": Command(standard.NoParams, "kraken.config"),
+    "ollm.cancel": Command(protocol.CancelWorkParams, "cancelling.cancel", "cancelling.shown"),
+    "ollm.doctor": Command(protocol.CommandParams, "doctor.examine", "doctor.shown"),
 }

@@ -8,8 +8,9 @@ from ollm_lsp.core.conversation import not_found
 from ollm_lsp.lsp import to_wire
 
 if TYPE_CHECKING:
-    from ollm_lsp.lsp.protocol import ChatRenameParams, ConversationParams, NoParams
+    from ollm_lsp.lsp.protocol import ChatRenameParams, ConversationParams
     from ollm_lsp.lsp.session import Session
+    from ollm_lsp.lsp.standard import NoParams
 
 
 async def list_all(session: Session, _params: NoParams) -> dict[str, Any]:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pygls.exceptions import JsonRpcException
+
 from ollm_lsp.core.foreign_json import object_in
-from ollm_lsp.lsp.capabilities import ClientCapabilities, initialize_result
+from ollm_lsp.lsp.capabilities import ClientCapabilities, chat_registrations, initialize_result
 from ollm_lsp.lsp.documents import Documents
 from ollm_lsp.lsp.handlers import settings
 from ollm_lsp.lsp.rpc import Phase
 
 if TYPE_CHECKING:
-    from ollm_lsp.lsp.protocol import InitializeParams, NoParams, ProgressCancelParams, SetTraceParams
     from ollm_lsp.lsp.session import Session
+    from ollm_lsp.lsp.standard import InitializeParams, NoParams, ProgressCancelParams, SetTraceParams
 
 PARENT_INTERVAL = 1.0
+REGISTER_TIME = 10.0
+logger = logging.getLogger(__name__)
 
 
 def initialize(session: Session, params: InitializeParams) -> dict[str, Any]:
@@ -37,7 +42,18 @@ def initialize(session: Session, params: InitializeParams) -> dict[str, Any]:
 
 async def initialized(session: Session, _params: NoParams) -> None:
     """Ask for the editor's settings and load everything that the first chat would otherwise wait for."""
+    session.spawn(settings.register(session))
+    if registrations := chat_registrations(session.client):
+        session.spawn(_register(session, registrations))
     await settings.reload(session)
+
+
+async def _register(session: Session, registrations: list[dict[str, Any]]) -> None:
+    try:
+        params = {"registrations": registrations}
+        await session.rpc.ask("client/registerCapability", params, timeout=REGISTER_TIME)
+    except (TimeoutError, JsonRpcException):
+        logger.info("The client does not register features.")
 
 
 async def shutdown(session: Session, _params: NoParams) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ollm_lsp.core.errors import OllmError, SettingsError, Unsupported
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.core.ports import ListsModels, ManagesModels
+from ollm_lsp.core.shown import code, inert
 from ollm_lsp.lsp import to_wire
+from ollm_lsp.lsp.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -39,7 +41,7 @@ async def list_models(session: Session, params: ModelsListParams) -> dict[str, A
 
 async def pull(session: Session, params: ModelParams) -> dict[str, Any]:
     """Fetch a model. Whoever stops it, the provider's stream is closed before the answer is sent."""
-    settings = await _settings(session)
+    settings = await session.usable_settings()
     with session.work(params.work_done_token) as (work_done, _):
         outcome = "Not fetched"
         try:
@@ -56,29 +58,51 @@ async def pull(session: Session, params: ModelParams) -> dict[str, Any]:
 
 async def show(session: Session, params: ModelParams) -> dict[str, Any]:
     """What a provider tells about one model."""
-    settings = await _settings(session)
+    settings = await session.usable_settings()
     async with _managed(session, settings, params.model) as (model, provider):
         return to_wire.model_details(await provider.show(model.name), settings.model)
 
 
 async def delete(session: Session, params: ModelParams) -> None:
     """Delete a model. Whether the user is sure is for the client to ask."""
-    settings = await _settings(session)
+    settings = await session.usable_settings()
     async with _managed(session, settings, params.model) as (model, provider):
         await provider.delete(model.name)
+
+
+def list_shown(result: dict[str, Any]) -> tuple[str, str]:
+    """The models as a table."""
+    return "Models", as_markdown(result)
+
+
+def pull_shown(result: dict[str, Any]) -> tuple[str, str]:
+    """That it is there."""
+    return "Models", f"Fetched {result['model']}."
+
+
+def as_markdown(listed: dict[str, Any]) -> str:
+    """What `list_models` gives, for people: the models, then the providers that could not answer."""
+    rows = [
+        (
+            f"{code(model['id'])}{' (default)' if model['default'] else ''}",
+            f"{model['sizeBytes'] / 1e9:.1f} GB" if "sizeBytes" in model else "",
+            f"{model['contextWindow']:,}" if "contextWindow" in model else "",
+            ", ".join(name for name, can in model["capabilities"].items() if can and name != "streaming"),
+        )
+        for model in listed["models"]
+    ]
+    models = table(("model", "size", "context", "can do"), rows) if rows else "No model was found."
+    errors = "".join(f"\n- {inert(_told(error))}" for error in listed["errors"])
+    return f"{models}\n{errors}" if errors else models
+
+
+def _told(error: dict[str, Any]) -> str:
+    return f"{error['provider']}: {error['message']} {error['remedy']}"
 
 
 async def _models(session: Session, name: str) -> list[ModelInfo]:
     async with session.services.provider(name) as provider:
         return list(await provider.models()) if isinstance(provider, ListsModels) else []
-
-
-async def _settings(session: Session) -> Settings:
-    """Settings that are the user's: the defaults may name another server than the one they mean."""
-    resolution = await session.settings()
-    if resolution.broken is not None:
-        raise SettingsError(resolution.broken.finding, remedy=resolution.broken.remedy)
-    return resolution.settings
 
 
 @asynccontextmanager

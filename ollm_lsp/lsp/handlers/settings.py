@@ -12,10 +12,11 @@ from ollm_lsp.core.foreign_json import list_in, object_in
 from ollm_lsp.lsp import uris
 
 if TYPE_CHECKING:
-    from ollm_lsp.lsp.protocol import DidChangeConfigurationParams, DidChangeWorkspaceFoldersParams
     from ollm_lsp.lsp.session import Session
+    from ollm_lsp.lsp.standard import DidChangeConfigurationParams, DidChangeWorkspaceFoldersParams
 
 ANSWER_TIME = 5.0
+CHANGED = "workspace/didChangeConfiguration"
 logger = logging.getLogger(__name__)
 
 
@@ -31,6 +32,10 @@ async def reload(session: Session) -> None:
         session.narrowing = asyncio.ensure_future(_ask_editor(session))
     resolution = await session.settings()
     session.tell_status(model=str(resolution.settings.model))
+    if resolution.settings.kraken.enabled:
+        from ollm_lsp.lsp.kraken_status import tell_kraken  # noqa: PLC0415 (most have none)
+
+        session.spawn(tell_kraken(session))
 
 
 async def _ask_editor(session: Session) -> None:
@@ -40,20 +45,35 @@ async def _ask_editor(session: Session) -> None:
         logger.info("The client does not tell its settings (%s).", type(error).__name__)
         return
     for section in list_in(answer)[:1]:
-        narrow(session, {**session.editor_options, **object_in(section)})
+        session.told_options = object_in(section)
+        narrow(session, {**session.editor_options, **session.told_options})
+
+
+async def register(session: Session) -> None:
+    """Ask to hear of changed settings, of clients that want to be asked."""
+    if not session.client.registers_configuration:
+        return
+    wanted = {"id": CHANGED, "method": CHANGED, "registerOptions": {"section": "ollm"}}
+    try:
+        await session.rpc.ask("client/registerCapability", {"registrations": [wanted]}, timeout=ANSWER_TIME)
+    except (TimeoutError, JsonRpcException) as error:
+        logger.info("The client does not tell of changed settings (%s).", type(error).__name__)
 
 
 async def did_change_configuration(session: Session, params: DidChangeConfigurationParams) -> None:
     """The editor's settings changed."""
     if not session.client.configuration:
-        narrow(session, object_in(params.settings).get("ollm"))
+        session.told_options = object_in(object_in(params.settings).get("ollm"))
+        narrow(session, {**session.editor_options, **session.told_options})
     await reload(session)
 
 
 async def did_change_workspace_folders(session: Session, params: DidChangeWorkspaceFoldersParams) -> None:
     """Folders were opened or closed; each may have settings of its own."""
-    removed = {folder.uri for folder in params.event.removed}
-    session.folders = [uri for uri in session.folders if uri not in removed]
-    session.folders += [folder.uri for folder in params.event.added]
-    narrow(session, session.editor_options)
+    removed = {uris.key(folder.uri).rstrip("/") for folder in params.event.removed}
+    kept = [uri for uri in session.folders if uris.key(uri).rstrip("/") not in removed]
+    added = [folder.uri for folder in params.event.added]
+    session.folders = list({uris.key(uri).rstrip("/"): uri for uri in reversed([*kept, *added])}.values())[::-1]
+    # What the editor has narrowed stays so, until it is asked anew.
+    narrow(session, {**session.editor_options, **session.told_options})
     await reload(session)

@@ -1,0 +1,1 @@
+"""Slash commands that are answered without a model, one module per family."""
