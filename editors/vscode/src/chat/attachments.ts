@@ -1,0 +1,139 @@
+/** What of the editor goes along with the next question. */
+import * as vscode from "vscode";
+import type { ChatContext, ImageContent, Range } from "../protocol";
+import type { Place } from "./messages";
+
+interface Pinned {
+  readonly uri: vscode.Uri;
+  readonly range: vscode.Range | undefined;
+}
+
+export class Attachments implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly listening: vscode.Disposable[];
+  private readonly attached = new Map<string, vscode.Uri>();
+  private pinned: Pinned | undefined;
+  private isActiveSent = true;
+
+  readonly onDidChange = this.changed.event;
+
+  constructor() {
+    const tell = (): void => {
+      this.changed.fire();
+    };
+    this.listening = [
+      vscode.window.onDidChangeActiveTextEditor(tell),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        if (textEditor === vscode.window.activeTextEditor) tell();
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const one of this.listening) one.dispose();
+    this.changed.dispose();
+  }
+
+  /** How the view shows it. */
+  get shown(): {
+    place: Place | null;
+    isPinned: boolean;
+    isPlaceSent: boolean;
+    files: { uri: string; name: string }[];
+  } {
+    const source = this.source;
+    const files = [...this.attached].map(([uri, file]) => ({ uri, name: name(file) }));
+    const place = source && { name: name(source.uri), uri: source.uri.toString(), lines: lines(source.range) };
+    return {
+      place: place ?? null,
+      isPinned: this.pinned !== undefined,
+      isPlaceSent: this.pinned !== undefined || this.isActiveSent,
+      files,
+    };
+  }
+
+  /** The names of all that is sent. */
+  get names(): readonly string[] {
+    const { place, isPlaceSent, files } = this.shown;
+    const here = place && isPlaceSent ? [place.lines ? `${place.name}:${place.lines}` : place.name] : [];
+    return [...here, ...files.map((file) => file.name)];
+  }
+
+  /** How the server gets it. */
+  context(images: readonly ImageContent[]): ChatContext {
+    const source = this.pinned || this.isActiveSent ? this.source : undefined;
+    return {
+      ...(source && { uri: source.uri.toString() }),
+      ...(source?.range && { range: wireRange(source.range) }),
+      ...(this.attached.size > 0 && { files: [...this.attached.keys()] }),
+      ...(images.length > 0 && { images: [...images] }),
+    };
+  }
+
+  attachFile(uri: vscode.Uri): void {
+    this.attached.set(uri.toString(), uri);
+    this.changed.fire();
+  }
+
+  /** Keep what is selected now, wherever the cursor goes. */
+  attachSelection(editor: vscode.TextEditor): void {
+    this.pinned = { uri: editor.document.uri, range: editor.selection };
+    this.changed.fire();
+  }
+
+  detach(uri: string): void {
+    if (!this.attached.delete(uri)) this.pinned = undefined;
+    this.changed.fire();
+  }
+
+  sendPlace(isSent: boolean): void {
+    this.isActiveSent = isSent;
+    this.changed.fire();
+  }
+
+  /** What was attached goes with one question. */
+  clear(): void {
+    this.attached.clear();
+    this.pinned = undefined;
+    this.changed.fire();
+  }
+
+  /** Let the user choose files of the workspace. */
+  async pick(): Promise<void> {
+    const open = vscode.workspace.textDocuments.map((document) => document.uri).filter((uri) => uri.scheme === "file");
+    const found = await vscode.workspace.findFiles("**/*", undefined, 5000);
+    const all = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
+    const items = [...all.values()].map((uri) => ({
+      label: name(uri),
+      description: vscode.workspace.asRelativePath(uri),
+      uri,
+    }));
+    const options = {
+      canPickMany: true,
+      matchOnDescription: true,
+      placeHolder: "Files to send along with the next question",
+    } as const;
+    for (const { uri } of (await vscode.window.showQuickPick(items, options)) ?? []) this.attachFile(uri);
+  }
+
+  private get source(): Pinned | undefined {
+    if (this.pinned) return this.pinned;
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !["file", "untitled", "vscode-remote", "vscode-notebook-cell"].includes(editor.document.uri.scheme))
+      return undefined;
+    return { uri: editor.document.uri, range: editor.selection };
+  }
+}
+
+function name(uri: vscode.Uri): string {
+  return uri.path.split("/").at(-1) ?? uri.path;
+}
+
+function lines(range: vscode.Range | undefined): string {
+  if (!range || range.isEmpty) return "";
+  return range.isSingleLine ? String(range.start.line + 1) : `${range.start.line + 1}–${range.end.line + 1}`;
+}
+
+function wireRange({ start, end }: vscode.Range): Range {
+  return { start: { line: start.line, character: start.character }, end: { line: end.line, character: end.character } };
+}

@@ -1,0 +1,274 @@
+/** What the user does in the view becomes requests to the server, and what the server tells is shown in the view. */
+import * as vscode from "vscode";
+import { unreachable, type ChatSendResult } from "../protocol";
+import { ServerError, type RequestOptions, type Server } from "../server";
+import { Attachments } from "./attachments";
+import { parentId } from "./branches";
+import { useCode } from "./codeBlocks";
+import { EMPTY, type Conversation } from "./conversation";
+import { openLink, openLocation } from "./links";
+import type { FromView } from "./messages";
+import { OpenChat } from "./openChat";
+import { suggest } from "./orders";
+import { restored } from "./stored";
+import { ChatWebview } from "./webview";
+
+const MODEL = "ollm.chat.model";
+
+export class ChatController implements vscode.Disposable {
+  private readonly webview: ChatWebview;
+  private readonly attachments = new Attachments();
+  private readonly listening: readonly vscode.Disposable[];
+  private current: OpenChat;
+  /** Those that answer while another one is shown. */
+  private readonly away = new Set<OpenChat>();
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly server: Server,
+  ) {
+    this.current = this.open(EMPTY);
+    this.webview = new ChatWebview(context.extensionUri, (message) => {
+      this.receive(message).catch((error: unknown) => {
+        report(error);
+      });
+    });
+    const tell = (): void => {
+      this.tellSurroundings();
+    };
+    this.listening = [
+      this.webview,
+      this.attachments,
+      this.attachments.onDidChange(tell),
+      server.onStatus(tell),
+      server.onDidChangeState(tell),
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        // Whoever changes the model for everything means the chat, too.
+        if (change.affectsConfiguration("ollm.model")) void this.chooseModel("");
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const chat of [this.current, ...this.away]) chat.stop();
+    for (const one of this.listening) one.dispose();
+  }
+
+  /** Show an answer to what was asked elsewhere, in a conversation of its own. */
+  async stream(asked: string, run: (options: RequestOptions) => Promise<ChatSendResult>): Promise<ChatSendResult> {
+    this.showChat(this.open(EMPTY));
+    await this.webview.show({ type: "show", what: "composer" });
+    return this.current.ask({ question: asked, parent: "", attached: [] }, run);
+  }
+
+  async startNew(): Promise<void> {
+    this.showChat(this.open(EMPTY));
+    await this.webview.show({ type: "show", what: "composer" });
+  }
+
+  async show(what: "conversations" | "models" | "composer", text?: string): Promise<void> {
+    await this.webview.show({ type: "show", what, ...(text !== undefined && { text }) });
+  }
+
+  stop(): void {
+    this.current.stop();
+  }
+
+  async attachFile(uri: vscode.Uri): Promise<void> {
+    this.attachments.attachFile(uri);
+    await this.show("composer");
+  }
+
+  async attachSelection(editor: vscode.TextEditor): Promise<void> {
+    this.attachments.attachSelection(editor);
+    await this.show("composer");
+  }
+
+  private async receive(message: FromView): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        return this.ready(message.conversationId, message.leaf);
+      case "send":
+        return this.send(message);
+      case "stop":
+        this.stop();
+        return;
+      case "choose":
+        this.current.change({ type: "chosen", leaf: message.leaf });
+        return;
+      case "new":
+        return this.startNew();
+      case "list":
+        return this.list();
+      case "open":
+        return this.openKept(message.conversationId);
+      case "rename":
+        return this.rename(message.conversationId, message.title);
+      case "delete":
+        return this.delete(message.conversationId, message.title);
+      case "listModels":
+        this.webview.tell({ type: "models", ...(await this.server.request("ollm/models/list", {})) });
+        return;
+      case "model":
+        return this.chooseModel(message.model);
+      case "attach":
+        await this.attachments.pick();
+        return this.show("composer");
+      case "detach":
+        this.attachments.detach(message.uri);
+        return;
+      case "sendPlace":
+        this.attachments.sendPlace(message.isSent);
+        return;
+      case "suggest":
+        this.webview.tell({
+          type: "suggestions",
+          for: message.for,
+          suggestions: await suggest(message.for, workspaceFiles),
+        });
+        return;
+      case "code":
+        return useCode(message.action, message.code, message.info);
+      case "copy":
+        return vscode.env.clipboard.writeText(message.text);
+      case "link":
+        return openLink(message.href);
+      case "location":
+        return openLocation(vscode.Uri.parse(message.uri, true), message.line);
+      case "review":
+        await vscode.commands.executeCommand("ollm.permission.show");
+        return;
+      case "server":
+        await vscode.commands.executeCommand(`ollm.server.${message.action}`);
+        return;
+      default:
+        return unreachable(message);
+    }
+  }
+
+  private async ready(conversationId: string, leaf: string): Promise<void> {
+    this.tellSurroundings();
+    if (!this.current.isEmpty || conversationId === "") this.tellConversation();
+    else await this.openKept(conversationId, leaf);
+  }
+
+  private async send({ text, parent, isRelease, images }: Extract<FromView, { type: "send" }>): Promise<void> {
+    const chat = this.current;
+    if (chat.isRunning) return;
+    const { id } = chat.conversation;
+    const params = {
+      text,
+      ...(id !== "" && { conversationId: id, parentId: parentId(chat.conversation, parent) }),
+      context: this.attachments.context(images),
+    };
+    const model = this.chosenModel;
+    const attached = [...this.attachments.names, ...images.map((_, index) => `Picture ${index + 1}`)];
+    this.attachments.clear();
+    try {
+      await chat.ask({ question: text, parent, attached }, (options) =>
+        isRelease
+          ? this.server.request("ollm/kraken/release", params, options)
+          : this.server.request("ollm/chat/send", { ...params, ...(model && { model }) }, options),
+      );
+      await this.obey(chat, text);
+    } catch (error) {
+      // It is shown in the conversation.
+      if (!(error instanceof ServerError)) throw error;
+    }
+  }
+
+  /** Some orders change what is shown here. */
+  private async obey(chat: OpenChat, text: string): Promise<void> {
+    const model = /^\s*\/model\s+(\S+)\s*$/i.exec(text)?.[1];
+    if (model !== undefined) await this.chooseModel(model);
+    if (!/^\s*\/compact\b/i.test(text)) return;
+    chat.conversation = restored(await this.server.request("ollm/chat/get", { conversationId: chat.conversation.id }));
+    if (chat === this.current) this.tellConversation();
+  }
+
+  private async list(): Promise<void> {
+    this.webview.tell({ type: "conversations", ...(await this.server.request("ollm/chat/list", {})) });
+  }
+
+  private async openKept(conversationId: string, leaf = ""): Promise<void> {
+    const running = [this.current, ...this.away].find((chat) => chat.conversation.id === conversationId);
+    if (running) {
+      this.showChat(running);
+      return;
+    }
+    const kept = restored(await this.server.request("ollm/chat/get", { conversationId }));
+    const isKnown = kept.responses.some((response) => response.key === leaf);
+    this.showChat(this.open(isKnown ? { ...kept, leaf } : kept));
+  }
+
+  private async rename(conversationId: string, title: string): Promise<void> {
+    await this.server.request("ollm/chat/rename", { conversationId, title });
+    if (this.current.conversation.id === conversationId) this.current.change({ type: "titled", title });
+  }
+
+  private async delete(conversationId: string, title: string): Promise<void> {
+    const question = `Delete the conversation “${title}”?`;
+    const answer = await vscode.window.showWarningMessage(
+      question,
+      { modal: true, detail: "This cannot be undone." },
+      "Delete",
+    );
+    if (answer !== "Delete") return;
+    await this.server.request("ollm/chat/delete", { conversationId });
+    if (this.current.conversation.id === conversationId) this.showChat(this.open(EMPTY));
+    await this.list();
+  }
+
+  private get chosenModel(): string {
+    return this.context.workspaceState.get<string>(MODEL, "");
+  }
+
+  private async chooseModel(model: string): Promise<void> {
+    await this.context.workspaceState.update(MODEL, model);
+    this.tellSurroundings();
+  }
+
+  private open(conversation: Conversation): OpenChat {
+    return new OpenChat(
+      conversation,
+      (chat, changes) => {
+        if (!chat.isRunning) this.away.delete(chat);
+        if (chat === this.current) this.webview.tell({ type: "changes", changes, isRunning: chat.isRunning });
+      },
+      (chat, message) => {
+        if (chat === this.current) this.webview.tell({ type: "progress", message });
+      },
+    );
+  }
+
+  private showChat(chat: OpenChat): void {
+    if (this.current.isRunning && chat !== this.current) this.away.add(this.current);
+    this.away.delete(chat);
+    this.current = chat;
+    this.tellConversation();
+  }
+
+  private tellConversation(): void {
+    const { conversation, isRunning } = this.current;
+    this.current.forgetUntold();
+    this.webview.tell({ type: "conversation", conversation, isRunning });
+  }
+
+  private tellSurroundings(): void {
+    const { status, state } = this.server;
+    const model = this.chosenModel || (status?.model ?? "");
+    const surroundings = { ...this.attachments.shown, model, kraken: status?.kraken ?? "none", server: state } as const;
+    this.webview.tell({ type: "surroundings", surroundings });
+  }
+}
+
+async function workspaceFiles(): Promise<readonly string[]> {
+  const found = await vscode.workspace.findFiles("**/*", undefined, 5000);
+  return found.map((uri) => vscode.workspace.asRelativePath(uri));
+}
+
+function report(error: unknown): void {
+  if (error instanceof ServerError && error.isCancelled) return;
+  const remedy = error instanceof ServerError && error.remedy ? ` ${error.remedy}` : "";
+  void vscode.window.showErrorMessage(`${error instanceof Error ? error.message : String(error)}${remedy}`);
+}

@@ -1,0 +1,40 @@
+/** The chat view. */
+import * as vscode from "vscode";
+import type { ChatSendResult } from "../protocol";
+import type { RequestOptions, Server } from "../server";
+import { ChatController } from "./controller";
+
+export interface Chat extends vscode.Disposable {
+  /**
+   * Shows the view, and in it the answer to something that was asked elsewhere, such as "Explain greeting.py": `run` gets
+   * where its events and progress go, and the token of the view's stop button. The conversation can be continued in the view.
+   */
+  stream(asked: string, run: (options: RequestOptions) => Promise<ChatSendResult>): Promise<ChatSendResult>;
+}
+
+export function registerChat(context: vscode.ExtensionContext, server: Server): Chat {
+  const controller = new ChatController(context, server);
+  const commands: Readonly<Record<string, (...given: never[]) => unknown>> = {
+    "ollm.chat.new": () => controller.startNew(),
+    "ollm.chat.conversations": () => controller.show("conversations"),
+    "ollm.chat.model": () => controller.show("models"),
+    "ollm.chat.stopAnswer": () => {
+      controller.stop();
+    },
+    "ollm.chat.attachFile": (uri?: vscode.Uri) => {
+      const wanted = uri ?? vscode.window.activeTextEditor?.document.uri;
+      return wanted && controller.attachFile(wanted);
+    },
+    "ollm.chat.attachSelection": () => {
+      const editor = vscode.window.activeTextEditor;
+      return editor && controller.attachSelection(editor);
+    },
+  };
+  const registered = Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(name, run));
+  return {
+    stream: (asked, run) => controller.stream(asked, run),
+    dispose: () => {
+      vscode.Disposable.from(controller, ...registered).dispose();
+    },
+  };
+}

@@ -1,0 +1,239 @@
+/** The field in which one writes, and what stands around it. */
+import type { ContextFill, Response } from "../conversation";
+import type { FromView, Suggestion, Surroundings } from "../messages";
+import { Chips } from "./chips";
+import { h } from "./dom";
+import { icon, type IconName } from "./icons";
+import { Meter } from "./meter";
+import { ServerLine } from "./serverLine";
+import { Suggestions } from "./suggestions";
+import { wordAtCursor } from "./wordAtCursor";
+
+export interface ComposerActions {
+  post(message: FromView): void;
+  /** `edited` is the response whose question was changed. */
+  send(text: string, isRelease: boolean, edited: Response | null): void;
+  editLast(): void;
+  chooseModel(): void;
+  drafted(text: string): void;
+}
+
+export class Composer {
+  private readonly field = h("textarea", {
+    rows: 1,
+    placeholder: "Ask, / for orders, # to mention",
+    "aria-label": "Message",
+    "aria-autocomplete": "list",
+    "aria-controls": "suggestions",
+  });
+  private readonly suggestions = new Suggestions(this.field, (chosen) => {
+    this.insert(chosen);
+  });
+  private readonly chips: Chips;
+  private readonly server: ServerLine;
+  private readonly meter = new Meter(() => {
+    this.actions.send(`/context ${this.field.value}`.trim(), false, null);
+  });
+  private readonly editing = h(
+    "div",
+    { class: "editing", hidden: true },
+    icon("edit"),
+    h("span", { text: "Edit and send again" }),
+  );
+  private readonly model = h("button", { class: "quiet-button model-button", type: "button" });
+  private readonly release = button("kraken", "Release the Kraken: ask an external provider", () => {
+    this.submit(true);
+  });
+  private readonly sending = button("send", "Send", () => {
+    this.submit(false);
+  });
+  private readonly stopping = button("stop", "Stop", () => {
+    this.actions.post({ type: "stop" });
+  });
+  readonly element: HTMLElement;
+  private edited: Response | null = null;
+  private isRunning = false;
+
+  constructor(private readonly actions: ComposerActions) {
+    this.chips = new Chips((message) => {
+      actions.post(message);
+    });
+    this.server = new ServerLine((message) => {
+      actions.post(message);
+    });
+    this.editing.append(
+      button("close", "Do not edit", () => {
+        this.leaveEditing();
+      }),
+    );
+    this.sending.classList.add("primary");
+    this.stopping.classList.add("primary");
+    this.model.addEventListener("click", () => {
+      actions.chooseModel();
+    });
+    const attaching = button("attach", "Attach a file", () => {
+      actions.post({ type: "attach" });
+    });
+    const tools = h(
+      "div",
+      { class: "composer-tools" },
+      attaching,
+      this.model,
+      h("span", { class: "space" }),
+      this.meter.element,
+      this.release,
+      this.stopping,
+      this.sending,
+    );
+    const box = h("div", { class: "composer-box" }, this.editing, this.chips.element, this.field, tools);
+    this.element = h(
+      "form",
+      { class: "composer", "aria-label": "Ask" },
+      this.suggestions.element,
+      this.server.element,
+      box,
+    );
+    this.listen();
+    this.showRunning(false);
+  }
+
+  get text(): string {
+    return this.field.value;
+  }
+
+  focus(): void {
+    this.field.focus();
+  }
+
+  /** Write this into the field. */
+  write(text: string): void {
+    this.field.value = text;
+    this.field.setSelectionRange(text.length, text.length);
+    this.changed();
+  }
+
+  show(surroundings: Surroundings, context: ContextFill | null): void {
+    this.chips.show(surroundings);
+    this.server.show(surroundings.server);
+    const name = surroundings.model.slice(surroundings.model.indexOf(":") + 1);
+    this.model.replaceChildren(h("span", { text: name || "Choose a model" }), icon("chevron"));
+    this.model.title = surroundings.model ? `Model: ${surroundings.model}` : "Choose a model";
+    this.model.setAttribute("aria-label", this.model.title);
+    this.release.hidden = surroundings.kraken !== "ready";
+    this.meter.show(context);
+  }
+
+  showRunning(isRunning: boolean): void {
+    const hadFocus = document.activeElement === (isRunning ? this.sending : this.stopping);
+    this.isRunning = isRunning;
+    this.stopping.hidden = !isRunning;
+    this.sending.hidden = isRunning;
+    if (hadFocus) (isRunning ? this.stopping : this.field).focus();
+    this.enable();
+  }
+
+  suggest(word: string, found: readonly Suggestion[]): void {
+    if (this.word()?.text === word) this.suggestions.show(found);
+  }
+
+  edit(response: Response): void {
+    this.edited = response;
+    this.editing.hidden = false;
+    this.write(response.question);
+    this.suggestions.close();
+    this.focus();
+  }
+
+  private listen(): void {
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+    });
+    this.field.addEventListener("input", () => {
+      this.changed();
+    });
+    this.field.addEventListener("blur", () => {
+      this.suggestions.close();
+    });
+    this.field.addEventListener("keydown", (event) => {
+      this.key(event);
+    });
+    this.field.addEventListener("paste", (event) => {
+      if (this.chips.take(event.clipboardData)) event.preventDefault();
+    });
+    this.element.addEventListener("dragover", (event) => {
+      event.preventDefault();
+    });
+    this.element.addEventListener("drop", (event) => {
+      if (this.chips.take(event.dataTransfer)) event.preventDefault();
+    });
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (this.suggestions.key(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      this.submit(false);
+    } else if (event.key === "Escape" && this.edited) {
+      event.stopPropagation();
+      this.leaveEditing();
+    } else if (event.key === "ArrowUp" && this.field.value === "") {
+      event.preventDefault();
+      this.actions.editLast();
+    }
+  }
+
+  private changed(): void {
+    this.actions.drafted(this.field.value);
+    this.enable();
+    const word = this.word();
+    if (word) this.actions.post({ type: "suggest", for: word.text });
+    else this.suggestions.close();
+  }
+
+  private word(): ReturnType<typeof wordAtCursor> {
+    return wordAtCursor(this.field.value, this.field.selectionStart);
+  }
+
+  private insert({ insert }: Suggestion): void {
+    const word = this.word();
+    if (word) this.field.setRangeText(insert, word.start, word.end, "end");
+    this.changed();
+  }
+
+  private enable(): void {
+    const isReady = this.field.value.trim() !== "" && !this.isRunning;
+    this.sending.disabled = this.release.disabled = !isReady;
+  }
+
+  private submit(isRelease: boolean): void {
+    const text = this.field.value.trim();
+    if (text === "" || this.isRunning) return;
+    const { edited } = this;
+    this.leaveEditing();
+    this.write("");
+    this.actions.send(text, isRelease, edited);
+    this.chips.clearImages();
+  }
+
+  get images(): Chips["images"] {
+    return this.chips.images;
+  }
+
+  private leaveEditing(): void {
+    if (!this.edited) return;
+    this.edited = null;
+    this.editing.hidden = true;
+    this.write("");
+    this.focus();
+  }
+}
+
+function button(name: IconName, label: string, onClick: () => void): HTMLButtonElement {
+  return h(
+    "button",
+    { class: "icon-button", type: "button", title: label, "aria-label": label, on: { click: onClick } },
+    icon(name),
+  );
+}

@@ -1,0 +1,53 @@
+/** What VS Code calls: the parts of the extension are put together here. */
+import * as vscode from "vscode";
+import { registerChat } from "./chat";
+import { registerCommands } from "./commands";
+import { diagnostics } from "./diagnostics";
+import { registerModels } from "./models";
+import { registerNative } from "./native";
+import { Pages } from "./pages";
+import { Permissions } from "./permission";
+import type { Server } from "./server";
+import { ServerProcess } from "./server/client";
+import { registerStatus } from "./status";
+
+/** For other extensions, and for tests. */
+export interface Exports {
+  server: Server & Pick<ServerProcess, "pid" | "start" | "restart">;
+}
+
+export function activate(context: vscode.ExtensionContext): Exports {
+  const log = vscode.window.createOutputChannel("ollm", { log: true });
+  const permissions = new Permissions();
+  const pages = new Pages();
+  const server = new ServerProcess(context, log, {
+    permission: (params, token) => permissions.ask(params, token),
+    diagnostics,
+  });
+  const chat = registerChat(context, server);
+  context.subscriptions.push(
+    log,
+    permissions,
+    pages,
+    { dispose: () => server.dispose() },
+    chat,
+    registerStatus(server),
+    registerModels(server),
+    registerCommands(server, chat, pages),
+    registerNative(server),
+    vscode.commands.registerCommand("ollm.server.restart", () => server.restart()),
+    vscode.commands.registerCommand("ollm.server.install", () => server.install()),
+    vscode.commands.registerCommand("ollm.server.showLog", () => {
+      log.show();
+    }),
+    // In an untrusted workspace the server was told so, and the Python environment was not looked at.
+    vscode.workspace.onDidGrantWorkspaceTrust(() => server.restart()),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("ollm.server.path")) void server.restart();
+    }),
+  );
+  server.start().catch((error: unknown) => {
+    log.warn(String(error));
+  });
+  return { server };
+}

@@ -1,0 +1,104 @@
+/** What the user sees while they are asked: diffs of files, or a document; closed when the question is over. */
+import * as path from "node:path";
+import * as vscode from "vscode";
+import type { FileChange, PermissionParams } from "../protocol";
+import { SCHEME, type ProposedDocuments } from "./documents";
+
+interface Side {
+  change: FileChange;
+  left: vscode.Uri;
+  right: vscode.Uri;
+}
+
+export class Exhibit implements vscode.Disposable {
+  private readonly closeEmitter = new vscode.EventEmitter<void>();
+  private listener: vscode.Disposable | undefined;
+  /** The user has closed all of it. */
+  readonly onDidClose = this.closeEmitter.event;
+
+  constructor(
+    private readonly documents: ProposedDocuments,
+    private readonly params: PermissionParams,
+  ) {}
+
+  async show(): Promise<void> {
+    this.listener ??= vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+      if (closed.some((tab) => this.isMine(tab)) && this.tabs().length === 0) this.closeEmitter.fire();
+    });
+    const sides = await this.sides();
+    const [only] = sides;
+    if (!only) await this.showText();
+    else if (sides.length > 1)
+      await vscode.commands.executeCommand(
+        "vscode.changes",
+        `ollm: ${this.params.title}`,
+        sides.map(({ change, left, right }) => [vscode.Uri.parse(change.newUri ?? change.uri), left, right]),
+      );
+    else {
+      const name = path.posix.basename(vscode.Uri.parse(only.change.newUri ?? only.change.uri).path);
+      await vscode.commands.executeCommand("vscode.diff", only.left, only.right, `${name} (ollm proposes)`, {
+        preview: false,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.listener?.dispose();
+    this.listener = undefined;
+    await vscode.window.tabGroups.close(this.tabs());
+    this.documents.forget(this.params.id);
+  }
+
+  dispose(): void {
+    this.listener?.dispose();
+    this.closeEmitter.dispose();
+  }
+
+  private tabs(): vscode.Tab[] {
+    return vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => this.isMine(tab));
+  }
+
+  private isMine({ input, label }: vscode.Tab): boolean {
+    if (input instanceof vscode.TabInputTextDiff) return this.isOurs(input.modified) || this.isOurs(input.original);
+    if (input instanceof vscode.TabInputText) return this.isOurs(input.uri);
+    // The multi-file diff has no public type of input.
+    return input === undefined && label === `ollm: ${this.params.title}`;
+  }
+
+  private isOurs(uri: vscode.Uri): boolean {
+    return uri.scheme === SCHEME && uri.authority.startsWith(`${this.params.id}.`);
+  }
+
+  private async showText(): Promise<void> {
+    const text = this.documents.add(
+      this.params.id,
+      "text",
+      `/${this.params.title.replaceAll(/[/\\:]/g, " ")}.md`,
+      `# ${this.params.title}\n\n${this.params.detail}\n`,
+    );
+    await vscode.window.showTextDocument(text, { preview: false });
+  }
+
+  private sides(): Promise<Side[]> {
+    return Promise.all(
+      (this.params.changes ?? []).map(async (change) => {
+        const file = vscode.Uri.parse(change.uri);
+        const { id } = this.params;
+        const before = await textOf(file);
+        // What the server has seen as it is in the editor, saved or not; a new file has nothing before it.
+        const left = before === undefined ? this.documents.add(id, "old", file.path, "") : file;
+        const after = change.newUri === undefined ? (change.newText ?? "") : (before ?? "");
+        const right = this.documents.add(id, "new", vscode.Uri.parse(change.newUri ?? change.uri).path, after);
+        return { change, left, right };
+      }),
+    );
+  }
+}
+
+async function textOf(file: vscode.Uri): Promise<string | undefined> {
+  try {
+    return (await vscode.workspace.openTextDocument(file)).getText();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,215 @@
+/** The user's yes or no: one question at a time, each with what it is about beside it. Every doubt is a no. */
+import * as path from "node:path";
+import * as vscode from "vscode";
+import { unreachable, type OptionId, type PermissionParams, type PermissionResult } from "../protocol";
+import { allows, no, rows, summary, type Choice, type Row } from "./choices";
+import { ProposedDocuments } from "./documents";
+import { Exhibit } from "./exhibit";
+import { editText } from "./edit";
+
+const ASKING = "ollm.asking";
+const RELEASE = "ollm.askingRelease";
+
+export class Permissions implements vscode.Disposable {
+  private readonly documents = new ProposedDocuments();
+  private readonly reminder = vscode.window.createStatusBarItem("ollm.permission", vscode.StatusBarAlignment.Left, 98);
+  private readonly disposables: vscode.Disposable[];
+  private current: Question | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor() {
+    this.reminder.name = "ollm permission";
+    this.reminder.command = "ollm.permission.show";
+    this.reminder.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
+    const command = (name: string, run: (question: Question) => unknown): vscode.Disposable =>
+      vscode.commands.registerCommand(`ollm.permission.${name}`, () => this.current && run(this.current));
+    this.disposables = [
+      this.documents,
+      this.reminder,
+      command("show", async (question) => {
+        await question.show();
+        question.ask();
+      }),
+      command("allow", (question) => {
+        question.answer("allow_once");
+      }),
+      command("reject", (question) => {
+        question.answer("reject_once");
+      }),
+      command("editBriefing", (question) => question.choose({ kind: "editBriefing" })),
+      command("feedback", (question) => question.choose({ kind: "feedback" })),
+    ];
+  }
+
+  /** Ask, after those that were asked before. */
+  ask(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult> {
+    const asked = this.last.then(() => this.askNow(params, token));
+    this.last = asked.catch(() => undefined);
+    return asked;
+  }
+
+  dispose(): void {
+    this.current?.answer("reject_once");
+    vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  private async askNow(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult> {
+    if (token.isCancellationRequested) return { optionId: no(params.options) };
+    const question = new Question(params, this.documents);
+    this.current = question;
+    this.reminder.text = `$(question) ollm asks: ${params.title}`;
+    this.reminder.tooltip = "Answer the question of ollm";
+    this.reminder.show();
+    const withdrawn = token.onCancellationRequested(() => {
+      question.answer("reject_once");
+    });
+    await vscode.commands.executeCommand("setContext", ASKING, true);
+    await vscode.commands.executeCommand("setContext", RELEASE, params.briefing !== undefined);
+    try {
+      await question.show();
+      question.remind();
+      return await question.answered;
+    } finally {
+      this.current = undefined;
+      withdrawn.dispose();
+      this.reminder.hide();
+      await vscode.commands.executeCommand("setContext", ASKING, false);
+      await vscode.commands.executeCommand("setContext", RELEASE, false);
+      await question.close();
+    }
+  }
+}
+
+class Question {
+  private readonly exhibit: Exhibit;
+  private pick: vscode.QuickPick<vscode.QuickPickItem & { row?: Row }> | undefined;
+  private briefing: string | undefined;
+  private settle: (result: PermissionResult) => void = () => undefined;
+  readonly answered = new Promise<PermissionResult>((resolve) => (this.settle = resolve));
+
+  constructor(
+    private readonly params: PermissionParams,
+    documents: ProposedDocuments,
+  ) {
+    this.exhibit = new Exhibit(documents, params);
+    this.exhibit.onDidClose(() => {
+      this.answer("reject_once");
+    });
+  }
+
+  /** Show what it is about. The buttons above it answer; the list of all answers would hide it, and comes when asked for. */
+  async show(): Promise<void> {
+    await this.exhibit.show();
+  }
+
+  /** A message that stays until there is an answer. */
+  remind(): void {
+    const about = summary(this.params);
+    void vscode.window.withProgress(
+      {
+        location: vscode.ProgressLocation.Notification,
+        title: `ollm asks: ${this.params.title}${about ? ` (${about})` : ""}`,
+        cancellable: true,
+      },
+      async (progress, token) => {
+        const key = process.platform === "darwin" ? "⌘⌥" : "Ctrl+Alt+";
+        progress.report({
+          message: `The buttons above the editor answer: allow (${key}Y), reject (${key}N), and more.`,
+        });
+        token.onCancellationRequested(() => {
+          this.answer("reject_once");
+        });
+        await this.answered;
+      },
+    );
+  }
+
+  answer(optionId: OptionId, more: Pick<PermissionResult, "feedback" | "changes"> = {}): void {
+    const offered = this.params.options.some(({ id }) => id === optionId) ? optionId : no(this.params.options);
+    const briefing = allows(offered) && this.briefing !== undefined ? { briefing: this.briefing } : {};
+    this.settle({ optionId: offered, ...more, ...briefing });
+  }
+
+  async choose(choice: Choice): Promise<void> {
+    switch (choice.kind) {
+      case "answer":
+        this.answer(choice.optionId);
+        return;
+      case "feedback":
+        return this.withFeedback();
+      case "someFiles":
+        return this.someFiles();
+      case "editBriefing":
+        return this.editBriefing();
+      case "review":
+        return;
+      default:
+        unreachable(choice);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.pick?.dispose();
+    await this.exhibit.close();
+    this.exhibit.dispose();
+  }
+
+  /** The list of all answers. */
+  ask(): void {
+    this.pick?.dispose();
+    const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { row?: Row }>();
+    this.pick = pick;
+    const about = summary(this.params);
+    pick.title = about ? `ollm: ${this.params.title} · ${about}` : `ollm: ${this.params.title}`;
+    pick.placeholder = this.placeholder();
+    // A click into the diff must not take the answers away.
+    pick.ignoreFocusOut = true;
+    pick.items = rows(this.params, this.briefing !== undefined).map((row) => ({
+      label: `$(${row.icon}) ${row.label}`,
+      ...(row.detail === undefined ? {} : { detail: row.detail }),
+      row,
+    }));
+    pick.onDidAccept(() => {
+      const row = pick.selectedItems[0]?.row;
+      pick.hide();
+      if (row) void this.choose(row.choice);
+    });
+    pick.show();
+  }
+
+  private placeholder(): string {
+    if (this.params.estimate) return "What will be sent is in the editor below. May it be sent?";
+    return this.params.changes?.length ? "The change is in the editor below. May it be made?" : "May this happen?";
+  }
+
+  private async withFeedback(): Promise<void> {
+    const feedback = await vscode.window.showInputBox({
+      title: `ollm: ${this.params.title}`,
+      prompt: "What should the model do instead?",
+      ignoreFocusOut: true,
+    });
+    if (feedback !== undefined) this.answer("reject_once", { feedback });
+  }
+
+  private async someFiles(): Promise<void> {
+    const files = (this.params.changes ?? []).map(({ uri, newUri }) => {
+      const relative = vscode.workspace.asRelativePath(vscode.Uri.parse(newUri ?? uri));
+      return { label: path.posix.basename(relative), description: relative, picked: true, uri };
+    });
+    const wanted = await vscode.window.showQuickPick(files, {
+      title: "Which of the files may be changed?",
+      canPickMany: true,
+      ignoreFocusOut: true,
+    });
+    if (!wanted) this.ask();
+    else if (wanted.length === 0) this.answer("reject_once");
+    else this.answer("allow_once", { changes: wanted.map(({ uri }) => ({ uri })) });
+  }
+
+  private async editBriefing(): Promise<void> {
+    this.pick?.hide();
+    const edited = await editText(this.briefing ?? this.params.briefing ?? "", this.answered);
+    if (edited !== undefined) this.briefing = edited === this.params.briefing ? undefined : edited;
+    this.ask();
+  }
+}

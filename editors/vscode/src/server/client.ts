@@ -1,0 +1,342 @@
+/** The language server as a process: found, started, started again, and asked. */
+import { access, constants } from "node:fs/promises";
+import { homedir } from "node:os";
+import * as readline from "node:readline";
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  ProgressType,
+  State,
+  type ConfigurationParams,
+  type DynamicFeature,
+  type LanguageClientOptions,
+  type StaticFeature,
+  type WorkDoneProgressBegin,
+  type WorkDoneProgressEnd,
+  type WorkDoneProgressReport,
+} from "vscode-languageclient/node";
+import type {
+  ChatEvent,
+  Commands,
+  DiagnosticsParams,
+  DiagnosticsResult,
+  PermissionParams,
+  PermissionResult,
+  Requests,
+  Status,
+} from "../protocol";
+import { ServerError, type RequestOptions, type Server, type ServerState } from "../server";
+import { serverError } from "./errors";
+import { installServer, privateEnvironment } from "./install";
+import { locate, WrongSetting, type Found } from "./locate";
+import { serverKeys, setOptions } from "./options";
+import { activePython } from "./python";
+import { Restarts } from "./restarts";
+
+/** How the extension answers what the server asks. */
+export interface Answers {
+  permission(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult>;
+  diagnostics(params: DiagnosticsParams): DiagnosticsResult;
+}
+
+const MOST_RESTARTS = 4;
+const RESTARTS_WITHIN_MS = 3 * 60_000;
+const VERSION = 1;
+const chatEvents = new ProgressType<ChatEvent>();
+const workDone = new ProgressType<WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd>();
+
+/** Announces what this client can do beyond LSP, and leaves the commands to the extension. */
+class Client extends LanguageClient {
+  override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
+    // The extension registers the server's commands itself: they are there before the server is, and ask what they need.
+    const isCommands = "registrationType" in feature && feature.registrationType.method === "workspace/executeCommand";
+    if (!isCommands) super.registerFeature(feature);
+  }
+}
+
+export class ServerProcess implements Server, vscode.Disposable {
+  private readonly stateEmitter = new vscode.EventEmitter<ServerState>();
+  private readonly startEmitter = new vscode.EventEmitter<void>();
+  private readonly statusEmitter = new vscode.EventEmitter<Status>();
+  private readonly restarts = new Restarts(MOST_RESTARTS, RESTARTS_WITHIN_MS);
+  private readonly keys: string[];
+  private client: LanguageClient | undefined;
+  private starting: Promise<void> | undefined;
+  private tokens = 0;
+
+  state: ServerState = "stopped";
+  status: Status | undefined;
+  readonly onDidChangeState = this.stateEmitter.event;
+  readonly onDidStart = this.startEmitter.event;
+  readonly onStatus = this.statusEmitter.event;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly answers: Answers,
+  ) {
+    this.keys = serverKeys(context.extension);
+  }
+
+  /** The process, for whoever has to know that it is another one. */
+  get pid(): number | undefined {
+    return (this.client as Client | undefined)?.serverProcess?.pid;
+  }
+
+  async request<M extends keyof Requests>(
+    method: M,
+    params: Requests[M]["params"],
+    options: RequestOptions = {},
+  ): Promise<Requests[M]["result"]> {
+    return this.ask(method, options, (tokens) => ({ ...params, ...tokens }));
+  }
+
+  async execute<C extends keyof Commands>(
+    command: C,
+    argument: Commands[C]["params"],
+    options: RequestOptions = {},
+  ): Promise<Commands[C]["result"]> {
+    return this.ask("workspace/executeCommand", options, (tokens) => ({
+      command,
+      arguments: [{ ...argument, ...tokens }],
+    }));
+  }
+
+  /** Start it unless it runs. Rejects with words for the user, who has also been told. */
+  start(): Promise<void> {
+    if (this.state === "running") return Promise.resolve();
+    this.starting ??= this.startOnce().finally(() => (this.starting = undefined));
+    return this.starting;
+  }
+
+  async restart(): Promise<void> {
+    this.restarts.forget();
+    await this.stop();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    this.setState("stopped");
+    await client?.dispose(5_000).catch(() => undefined); // a server that does not answer is ended all the same
+  }
+
+  async install(): Promise<void> {
+    await this.stop();
+    if (await installServer(this.context, this.log)) await this.start();
+    else this.setState("missing");
+  }
+
+  dispose(): Promise<void> {
+    return this.stop();
+  }
+
+  private async ask<Result>(
+    method: string,
+    options: RequestOptions,
+    message: (tokens: Record<string, string>) => unknown,
+  ): Promise<Result> {
+    await this.start();
+    const { client } = this;
+    if (!client) throw new ServerError("ollm-lsp does not run.", "unavailable", "Run: ollm: Restart Server");
+    // Without one, the client would take the missing token for a second parameter.
+    const { onEvent, onProgress, token = new vscode.CancellationTokenSource().token } = options;
+    const tokens: Record<string, string> = {};
+    const listeners: vscode.Disposable[] = [];
+    if (onEvent) {
+      tokens["partialResultToken"] = `ollm-events-${++this.tokens}`;
+      listeners.push(client.onProgress(chatEvents, tokens["partialResultToken"], onEvent));
+    }
+    if (onProgress) {
+      tokens["workDoneToken"] = `ollm-work-${++this.tokens}`;
+      listeners.push(
+        client.onProgress(workDone, tokens["workDoneToken"], (value) => {
+          if (value.kind !== "end") onProgress(value.message ?? "", value.percentage);
+        }),
+      );
+    }
+    try {
+      return await client.sendRequest<Result>(method, message(tokens), token);
+    } catch (error) {
+      throw serverError(error);
+    } finally {
+      vscode.Disposable.from(...listeners).dispose();
+    }
+  }
+
+  private async startOnce(): Promise<void> {
+    this.setState("starting");
+    const found = await this.find();
+    this.log.info(`Starting ${found.command} (found by: ${found.source})`);
+    const client = this.newClient(found);
+    this.client = client;
+    try {
+      await client.start();
+    } catch (error) {
+      this.setState("failed");
+      this.tellOfFailure("ollm-lsp could not be started.");
+      throw new ServerError(`ollm-lsp could not be started. ${serverError(error).message}`, "unavailable");
+    }
+  }
+
+  private async find(): Promise<Found> {
+    try {
+      const found = await locate({
+        platform: process.platform,
+        home: homedir(),
+        setting: vscode.workspace.getConfiguration("ollm").get<string>("server.path") ?? "",
+        python: activePython,
+        path: process.env["PATH"] ?? "",
+        privateEnvironment: privateEnvironment(this.context),
+        exists: (file) =>
+          access(file, constants.X_OK).then(
+            () => true,
+            () => false,
+          ),
+      });
+      if (found) return found;
+    } catch (error) {
+      if (!(error instanceof WrongSetting)) throw error;
+      this.setState("missing");
+      void this.offer(vscode.window.showErrorMessage, error.message, { "Open Settings": openServerSettings });
+      throw new ServerError(error.message, "unavailable");
+    }
+    this.setState("missing");
+    void this.offer(
+      vscode.window.showInformationMessage,
+      "ollm needs its language server, ollm-lsp, which is not installed. It can be installed for this extension alone.",
+      { Install: () => this.install(), "Choose Path": openServerSettings },
+    );
+    throw new ServerError("ollm-lsp is not installed.", "unavailable", "Run: ollm: Install Server");
+  }
+
+  private newClient({ command }: Found): LanguageClient {
+    const options: LanguageClientOptions = {
+      // Every document: questions can be about any, and a chat document is Markdown.
+      documentSelector: [{ scheme: "file" }, { scheme: "untitled" }, { scheme: "vscode-remote" }],
+      outputChannel: this.log,
+      initializationOptions: () => setOptions(this.keys),
+      progressOnInitialization: false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => this.closed(),
+      },
+      initializationFailedHandler: () => false,
+      middleware: {
+        provideCodeActions: async (document, range, context, token, next) =>
+          context.only
+            ? next(document, range, context, token)
+            : forLightBulb(await next(document, range, context, token)),
+        workspace: {
+          configuration: (params: ConfigurationParams) =>
+            params.items.map((item) =>
+              item.section === "ollm"
+                ? setOptions(this.keys, item.scopeUri ? vscode.Uri.parse(item.scopeUri) : undefined)
+                : null,
+            ),
+        },
+      },
+      stdioOptions: { stdout: () => undefined, stderr: logLines },
+    };
+    const client = new Client("ollm", "ollm", { command, args: ["--stdio"] }, options);
+    client.registerFeature({
+      fillClientCapabilities: (capabilities) => {
+        capabilities.experimental = {
+          ...(capabilities.experimental as object | undefined),
+          ollm: { status: true, permission: true, diagnostics: true, trusted: vscode.workspace.isTrusted },
+        };
+      },
+      initialize: (capabilities) => {
+        this.checkVersion(capabilities.experimental);
+      },
+      getState: () => ({ kind: "static" }),
+      clear: () => undefined,
+    });
+    client.onRequest("ollm/permission", (params: PermissionParams, token: vscode.CancellationToken) =>
+      this.answers.permission(params, token),
+    );
+    client.onRequest("ollm/diagnostics", (params: DiagnosticsParams) => this.answers.diagnostics(params));
+    client.onNotification("ollm/status", (status: Status) => {
+      this.status = status;
+      this.statusEmitter.fire(status);
+    });
+    client.onDidChangeState(({ newState }) => {
+      if (client !== this.client) return;
+      if (newState === State.Starting) this.setState("starting");
+      if (newState !== State.Running) return;
+      this.setState("running");
+      this.startEmitter.fire();
+    });
+    return client;
+  }
+
+  private closed(): { action: CloseAction; handled: true } {
+    if (this.client === undefined) return { action: CloseAction.DoNotRestart, handled: true };
+    if (this.restarts.mayRestart(Date.now())) {
+      this.log.warn("ollm-lsp has ended unexpectedly. It is started again.");
+      vscode.window.setStatusBarMessage("$(warning) ollm-lsp ended unexpectedly and is started again", 10_000);
+      return { action: CloseAction.Restart, handled: true };
+    }
+    this.setState("failed");
+    this.tellOfFailure(`ollm-lsp has ended ${MOST_RESTARTS + 1} times in a few minutes, and is not started again.`);
+    return { action: CloseAction.DoNotRestart, handled: true };
+  }
+
+  private checkVersion(experimental: unknown): void {
+    const version = (experimental as { ollm?: { version?: unknown } } | undefined)?.ollm?.version;
+    if (version === VERSION) return;
+    this.log.warn(`The server speaks version ${String(version)} of the protocol, this extension ${VERSION}.`);
+    void vscode.window.showWarningMessage(
+      "This ollm-lsp does not fit the extension. Update both: the extension here, the server with pip.",
+    );
+  }
+
+  private tellOfFailure(message: string): void {
+    void this.offer(vscode.window.showErrorMessage, message, {
+      "Show Log": () => {
+        this.log.show();
+      },
+      Restart: () => this.restart(),
+    });
+  }
+
+  private async offer(
+    show: (message: string, ...actions: string[]) => Thenable<string | undefined>,
+    message: string,
+    actions: Record<string, () => unknown>,
+  ): Promise<void> {
+    const chosen = await show(message, ...Object.keys(actions));
+    if (chosen) await actions[chosen]?.();
+  }
+
+  private setState(state: ServerState): void {
+    if (state === this.state) return;
+    this.state = state;
+    if (state !== "running") this.status = undefined;
+    this.stateEmitter.fire(state);
+  }
+}
+
+/** The light bulb hides source actions, and explaining and asking are such. */
+function forLightBulb<T extends vscode.Command | vscode.CodeAction>(actions: T[] | null | undefined): T[] | undefined {
+  for (const action of actions ?? []) {
+    const kind = "kind" in action ? (action.kind as vscode.CodeActionKind | undefined) : undefined;
+    if (kind && vscode.CodeActionKind.Source.contains(kind))
+      Object.assign(action, { kind: vscode.CodeActionKind.Empty.append("ollm") });
+  }
+  return actions ?? undefined;
+}
+
+function openServerSettings(): void {
+  void vscode.commands.executeCommand("workbench.action.openSettings", "ollm.server");
+}
+
+/** The server's own lines say how grave they are. */
+function logLines(input: NodeJS.ReadableStream, log: vscode.LogOutputChannel): void {
+  readline.createInterface({ input }).on("line", (line) => {
+    log.info(line);
+  });
+}

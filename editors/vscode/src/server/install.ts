@@ -1,0 +1,89 @@
+/** Install the server into an environment of the extension's own, with the user's Python. */
+import { execFile, spawn } from "node:child_process";
+import { rm } from "node:fs/promises";
+import * as path from "node:path";
+import * as readline from "node:readline";
+import { promisify } from "node:util";
+import * as vscode from "vscode";
+import { activePython } from "./python";
+import { programOf } from "./locate";
+
+const run = promisify(execFile);
+const OLDEST = [3, 11] as const;
+
+export function privateEnvironment(context: vscode.ExtensionContext): string {
+  return path.join(context.globalStorageUri.fsPath, "server");
+}
+
+/** True when the server is installed afterwards; the user has been told of everything else. */
+export async function installServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Promise<boolean> {
+  const python = await newEnoughPython();
+  if (!python) {
+    await vscode.window.showErrorMessage(
+      `ollm needs Python ${OLDEST.join(".")} or newer. Install it, then run "ollm: Install Server" again.`,
+    );
+    return false;
+  }
+  const environment = privateEnvironment(context);
+  const wanted = vscode.workspace.getConfiguration("ollm").get<string>("server.package") ?? "ollm-lsp[embedded]";
+  const pip = [programOf(environment, process.platform, "python"), "-m", "pip", "--disable-pip-version-check"];
+  try {
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: "Installing ollm-lsp", cancellable: true },
+      async (progress, token) => {
+        progress.report({ message: "making a Python environment" });
+        await rm(environment, { recursive: true, force: true });
+        await logged([python, "-m", "venv", environment], log, token);
+        progress.report({ message: `installing ${wanted}, which may take some minutes` });
+        await logged([...pip, "install", "--upgrade", wanted], log, token);
+      },
+    );
+    return true;
+  } catch (error) {
+    await rm(environment, { recursive: true, force: true });
+    if (error instanceof vscode.CancellationError) return false;
+    log.error(String(error));
+    const show = "Show Log";
+    const chosen = await vscode.window.showErrorMessage(
+      "ollm-lsp could not be installed. The log has the reason.",
+      show,
+    );
+    if (chosen === show) log.show();
+    return false;
+  }
+}
+
+async function newEnoughPython(): Promise<string | undefined> {
+  const chosen = await activePython();
+  const names = process.platform === "win32" ? ["python", "py"] : ["python3", "python"];
+  const check = `import sys; sys.exit(sys.version_info < (${OLDEST.join(", ")}))`;
+  for (const candidate of [...(chosen ? [chosen] : []), ...names]) {
+    try {
+      await run(candidate, ["-c", check]);
+      return candidate;
+    } catch {
+      continue; // not there, or too old
+    }
+  }
+  return undefined;
+}
+
+function logged(command: string[], log: vscode.LogOutputChannel, token: vscode.CancellationToken): Promise<void> {
+  const [program = "", ...args] = command;
+  log.info(`$ ${command.join(" ")}`);
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const stop = token.onCancellationRequested(() => child.kill());
+    for (const stream of [child.stdout, child.stderr])
+      readline.createInterface({ input: stream }).on("line", (line) => {
+        log.info(line);
+      });
+    child.on("error", reject);
+    child.on("close", (status) => {
+      stop.dispose();
+      if (token.isCancellationRequested) reject(new vscode.CancellationError());
+      else if (status === 0) resolve();
+      else reject(new Error(`${program} ended with status ${status ?? "of a signal"}`));
+    });
+  });
+}

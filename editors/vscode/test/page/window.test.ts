@@ -1,0 +1,138 @@
+/** What only a person would see, in a window of VS Code with the packaged extension. The model is a fake. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Frame } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { openWindow, type Window } from "../browser/browser";
+import { Workbench } from "../browser/workbench";
+
+const FILE = "greeting.py";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PATIENCE = { timeout: 90_000 };
+let window: Window;
+let bench: Workbench;
+let view: Frame;
+
+beforeAll(async () => {
+  window = await openWindow();
+  bench = new Workbench(window.page);
+  await bench.open();
+  await bench.openFile(FILE);
+});
+afterEach(async ({ task }) => {
+  const picture = process.env["PICTURE"];
+  if (task.result?.state === "fail" && picture) await window.page.screenshot({ path: picture });
+});
+afterAll(() => window.browser.close());
+
+async function settled(): Promise<void> {
+  await view.getByLabel("Send", { exact: false }).first().waitFor(PATIENCE);
+}
+
+async function violations(): Promise<string[]> {
+  await view.evaluate(axe);
+  return view.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; impact: string | null }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id);
+  });
+}
+
+test("the status bar names the model, and its menu opens by a click", async () => {
+  await bench.status("smollm2").click();
+  await bench.row("Choose model").waitFor(PATIENCE);
+  await window.page.keyboard.press("Escape");
+});
+
+test("a chat streams into the view by the keyboard alone, and has no serious barrier", async () => {
+  view = await bench.chat();
+  expect(await violations()).toEqual([]);
+  await bench.ask(view, "What would you test here?");
+  await view.getByText("an empty name").waitFor(PATIENCE);
+  await settled();
+  expect(await violations()).toEqual([]);
+});
+
+test("Escape stops an answer that is long", async () => {
+  await bench.ask(view, "Count for ever.");
+  await view.getByText("number 20 ").first().waitFor(PATIENCE);
+  await window.page.keyboard.press("Escape");
+  await view
+    .getByText(/stopped/i)
+    .first()
+    .waitFor(PATIENCE);
+  await settled();
+});
+
+test("the light bulb explains a selection in the chat view", async () => {
+  await bench.selectAll();
+  await bench.codeAction("ollm: Explain");
+  await view.getByText("nothing is printed").waitFor(PATIENCE);
+  await settled();
+});
+
+test("a change is shown as a diff, and made by the keyboard alone", async () => {
+  await bench.ask(view, "Be polite.");
+  await window.page.locator(".monaco-diff-editor .line-insert").first().waitFor(PATIENCE);
+  await window.page.locator(".notification-toast", { hasText: "ollm asks: Edit greeting.py" }).waitFor(PATIENCE);
+  await bench.command("ollm: Show All Answers");
+  await bench.row("Reject with feedback").waitFor(PATIENCE);
+  await window.page.keyboard.press("Escape");
+  await window.page.keyboard.press("Control+Alt+y");
+  await settled();
+  await expect.poll(() => bench.text(), PATIENCE).toContain("Good morning");
+});
+
+test("a model is chosen by the keyboard alone", async () => {
+  await bench.command("ollm: Choose Default Model");
+  await bench.row("other:1b").waitFor(PATIENCE);
+  await window.page.keyboard.type("other");
+  await window.page.keyboard.press("Enter");
+  await bench.status("other:1b").waitFor(PATIENCE);
+});
+
+test("an answer of 20,000 tokens is painted while it grows", async () => {
+  interface Seen {
+    longTasks: number[];
+    frames: number;
+  }
+  await bench.command("ollm: New Chat");
+  await view
+    .getByText("What would you test here?")
+    .first()
+    .waitFor({ state: "hidden", ...PATIENCE });
+  await view.evaluate(() => {
+    const seen = Object.assign(globalThis, { longTasks: [], frames: 0 }) as unknown as Seen;
+    new PerformanceObserver((list) => {
+      seen.longTasks.push(...list.getEntries().map(({ duration }) => duration));
+    }).observe({ type: "longtask" });
+    const count = (): void => {
+      seen.frames += 1;
+      requestAnimationFrame(count);
+    };
+    count();
+  });
+  const began = Date.now();
+  await bench.ask(view, "Tell a long story.");
+  await view.getByText("The story ends here.").waitFor({ timeout: 280_000 });
+  await settled();
+  const elapsed = Date.now() - began;
+  const { longTasks, frames } = await view.evaluate(() => {
+    const { longTasks, frames } = globalThis as unknown as Seen;
+    return { longTasks, frames };
+  });
+  const total = Math.round(longTasks.reduce((sum, one) => sum + one, 0));
+  const longest = Math.round(Math.max(0, ...longTasks));
+  console.log(
+    `20,000 tokens in ${elapsed} ms, ${frames} frames; ${longTasks.length} long tasks, together ${total} ms, longest ${longest} ms`,
+  );
+  // How many there could be depends on the machine; test/view measures the processor's time instead.
+  expect(frames).toBeGreaterThan(20);
+});
+
+test("nothing was loaded from elsewhere for the view", () => {
+  const hosts = [...window.refused].filter((host) => !/(vscode|visualstudio|microsoft|github|open-vsx)/.test(host));
+  expect(hosts).toEqual([]);
+});

@@ -1,0 +1,264 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import type * as api from "vscode";
+import samples from "../../../../../docs/protocol-samples.json";
+import { ChatController } from "../../../src/chat/controller";
+import { apply, EMPTY, type Conversation } from "../../../src/chat/conversation";
+import type { FromView } from "../../../src/chat/messages";
+import type { ChatEvent, ChatSendResult } from "../../../src/protocol";
+import { ServerError, type RequestOptions, type Server } from "../../../src/server";
+import { StubView, stub } from "./vscodeStub";
+
+vi.mock("vscode", async () => (await import("./vscodeStub")).vscode);
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Wait for something that comes for certain, however busy the machine is. */
+function until<T>(look: () => T): Promise<Exclude<T, false | undefined>> {
+  return vi.waitUntil(look, { timeout: 50_000, interval: 5 }) as Promise<Exclude<T, false | undefined>>;
+}
+
+const RESULT = samples.results["ollm/chat/send"] as ChatSendResult;
+const STARTED = samples.events[0] as ChatEvent;
+
+/** A server that answers each request when the test says so. */
+class FakeServer {
+  readonly calls: {
+    method: string;
+    params: Record<string, unknown>;
+    options: RequestOptions;
+    end: (result: unknown) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  readonly server = {
+    state: "running",
+    status: { kraken: "ready", model: "ollama:default", busy: false, spent: 0 },
+    onStatus: () => ({ dispose: () => undefined }),
+    onDidChangeState: () => ({ dispose: () => undefined }),
+    onDidStart: () => ({ dispose: () => undefined }),
+    request: (method: string, params: Record<string, unknown>, options: RequestOptions = {}) =>
+      new Promise((resolve, reject) => {
+        this.calls.push({ method, params, options, end: resolve, fail: reject });
+      }),
+  } as unknown as Server;
+
+  async next(method: string): Promise<FakeServer["calls"][number]> {
+    return until(() => {
+      const at = this.calls.findIndex((call) => call.method === method);
+      return at >= 0 && this.calls.splice(at, 1)[0];
+    });
+  }
+}
+
+let fake: FakeServer;
+let view: StubView;
+let controller: ChatController;
+let kept: Map<string, unknown>;
+
+beforeEach(() => {
+  Object.assign(stub, { answer: undefined, asked: [], opened: [], executed: [] });
+  kept = new Map();
+  fake = new FakeServer();
+  const workspaceState = {
+    get: (key: string, otherwise: unknown) => kept.get(key) ?? otherwise,
+    update: (key: string, value: unknown) => Promise.resolve(kept.set(key, value)),
+  };
+  const context = { extensionUri: { path: "/extension" }, workspaceState } as unknown as api.ExtensionContext;
+  controller = new ChatController(context, fake.server);
+  view = opened();
+});
+
+function opened(conversationId = "", leaf = ""): StubView {
+  const fresh = new StubView();
+  stub.provider?.resolveWebviewView(fresh);
+  fresh.say({ type: "ready", conversationId, leaf });
+  return fresh;
+}
+
+/** The conversation as the view has it, from all that it was told. */
+function shown(): { conversation: Conversation; isRunning: boolean } {
+  let conversation = EMPTY;
+  let isRunning = false;
+  for (const message of view.told) {
+    if (message.type === "conversation") ({ conversation, isRunning } = message);
+    if (message.type === "changes") {
+      conversation = message.changes.reduce(apply, conversation);
+      isRunning = message.isRunning;
+    }
+  }
+  return { conversation, isRunning };
+}
+
+function send(text: string, parent = "", more: Partial<Extract<FromView, { type: "send" }>> = {}): void {
+  view.say({ type: "send", text, parent, isRelease: false, images: [], ...more });
+}
+
+async function answered(text: string, responseId: string, parent = ""): Promise<void> {
+  send(text, parent);
+  const call = await fake.next("ollm/chat/send");
+  for (const event of [
+    { ...STARTED, responseId } as ChatEvent,
+    { type: "turn", number: 1 } as const,
+    { type: "text", text: "Yes." } as const,
+  ])
+    call.options.onEvent?.(event);
+  call.options.onEvent?.({ type: "finished", reason: "stop" });
+  call.end({ ...RESULT, responseId });
+  await until(() => !shown().isRunning);
+}
+
+test("a question is asked, its events are shown, and the next one follows it", async () => {
+  await answered("First", "r1");
+  expect(shown().conversation.responses).toMatchObject([{ id: "r1", finish: "stop", durationMs: RESULT.durationMs }]);
+  send("Second", shown().conversation.leaf);
+  const second = await fake.next("ollm/chat/send");
+  expect(second.params).toMatchObject({ text: "Second", conversationId: "c0ffee", parentId: "r1" });
+});
+
+test("the first question of a conversation names neither a conversation nor a parent", async () => {
+  send("First");
+  expect((await fake.next("ollm/chat/send")).params).toEqual({ text: "First", context: {} });
+});
+
+test("an edited first question is a branch from the beginning", async () => {
+  await answered("First", "r1");
+  send("First, better", "");
+  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ conversationId: "c0ffee", parentId: "" });
+});
+
+test("stop cancels the request, and a failure is told in the conversation", async () => {
+  send("Long");
+  const long = await fake.next("ollm/chat/send");
+  view.say({ type: "stop" });
+  expect(long.options.token?.isCancellationRequested).toBe(true);
+  long.fail(new ServerError("Cancelled.", "cancelled"));
+  await until(() => !shown().isRunning);
+  expect(shown().conversation.responses[0]).toMatchObject({ finish: "cancelled", parts: [] });
+  send("Again");
+  (await fake.next("ollm/chat/send")).fail(new ServerError("Nobody answers.", "connection", "Start Ollama."));
+  await until(() => !shown().isRunning);
+  expect(shown().conversation.responses[1]?.parts).toEqual([
+    { type: "error", message: "Nobody answers.", remedy: "Start Ollama." },
+  ]);
+  expect(stub.asked).toEqual([]);
+});
+
+test("a release goes to the external providers, without a model", async () => {
+  kept.set("ollm.chat.model", "ollama:small");
+  send("Hard question", "", { isRelease: true });
+  expect((await fake.next("ollm/kraken/release")).params).not.toHaveProperty("model");
+});
+
+test("the chosen model answers, and /model chooses one, too", async () => {
+  view.say({ type: "model", model: "ollama:small" });
+  await until(() =>
+    view.told.some((message) => message.type === "surroundings" && message.surroundings.model === "ollama:small"),
+  );
+  send("/model ollama:large");
+  const order = await fake.next("ollm/chat/send");
+  expect(order.params).toMatchObject({ model: "ollama:small" });
+  order.end(RESULT);
+  await until(() => kept.get("ollm.chat.model") === "ollama:large");
+});
+
+test("a conversation goes on answering while another one is shown", async () => {
+  send("Long");
+  const long = await fake.next("ollm/chat/send");
+  long.options.onEvent?.(STARTED);
+  await until(() => shown().conversation.id === "c0ffee");
+  view.say({ type: "new" });
+  await until(() => shown().conversation.responses.length === 0);
+  long.options.onEvent?.({ type: "text", text: "Still here." });
+  view.say({ type: "open", conversationId: "c0ffee" });
+  await until(() => shown().isRunning);
+  expect(shown().conversation.responses[0]?.parts).toEqual([{ type: "text", text: "Still here." }]);
+  long.end(RESULT);
+  await until(() => !shown().isRunning);
+});
+
+test("a view that was hidden shows what came meanwhile, and nothing twice", async () => {
+  send("Long");
+  const long = await fake.next("ollm/chat/send");
+  long.options.onEvent?.(STARTED);
+  view.hide();
+  const before = view.told.length;
+  long.options.onEvent?.({ type: "text", text: "Hidden." });
+  view = opened();
+  long.options.onEvent?.({ type: "text", text: " Seen." });
+  await until(
+    () => shown().conversation.responses[0]?.parts.length === 1 && view.told.some(({ type }) => type === "changes"),
+  );
+  expect(shown().conversation.responses[0]?.parts).toEqual([{ type: "text", text: "Hidden. Seen." }]);
+  expect(before).toBeGreaterThan(0);
+  long.end(RESULT);
+});
+
+test("after a reload of the window the conversation is loaded, on the branch that was shown", async () => {
+  view = opened("c0ffee", "beef");
+  const get = await fake.next("ollm/chat/get");
+  expect(get.params).toEqual({ conversationId: "c0ffee" });
+  get.end(samples.results["ollm/chat/get"]);
+  await until(() => shown().conversation.id === "c0ffee");
+  expect(shown().conversation.leaf).toBe("beef");
+});
+
+test("an answer to what was asked elsewhere streams into a conversation of its own", async () => {
+  await answered("First", "r1");
+  const done = controller.stream("Explain app.py", (options) => {
+    options.onEvent?.({ ...STARTED, conversationId: "other" } as ChatEvent);
+    return Promise.resolve(RESULT);
+  });
+  expect(await done).toBe(RESULT);
+  await until(() => shown().conversation.id === "other");
+  expect(shown().conversation.responses).toMatchObject([{ question: "Explain app.py" }]);
+  expect(stub.executed).toContain("ollm.chat.focus");
+});
+
+test("a conversation is deleted only after a yes", async () => {
+  view.say({ type: "delete", conversationId: "c0ffee", title: "Sums" });
+  await until(() => stub.asked.length === 1);
+  expect(fake.calls).toEqual([]);
+  stub.answer = "Delete";
+  view.say({ type: "delete", conversationId: "c0ffee", title: "Sums" });
+  (await fake.next("ollm/chat/delete")).end(null);
+  await fake.next("ollm/chat/list");
+});
+
+test("a link is opened only after a yes, which shows the whole address", async () => {
+  const href = "https://example.org/very/long?with=query";
+  view.say({ type: "link", href });
+  await until(() => stub.asked.length === 1);
+  expect(stub.asked[0]).toContain(href);
+  expect(stub.opened).toEqual([]);
+  stub.answer = "Open";
+  view.say({ type: "link", href });
+  await until(() => stub.opened.length === 1);
+  expect(stub.opened).toEqual([href]);
+});
+
+test.each(["javascript:alert(1)", "command:workbench.action.quit", "vscode://settings", "../../etc/passwd"])(
+  "the link %s opens nothing",
+  async (href) => {
+    stub.answer = "Open";
+    view.say({ type: "link", href });
+    await until(() => stub.asked.length === 1);
+    expect(stub.asked[0]).toContain("is not a file of this workspace");
+    expect([stub.opened, stub.executed]).toEqual([[], []]);
+  },
+);
+
+test("a request that fails outside a conversation is told to the user", async () => {
+  view.say({ type: "list" });
+  (await fake.next("ollm/chat/list")).fail(new ServerError("The store is broken.", "store", "Free the disk."));
+  await until(() => stub.asked.length === 1);
+  expect(stub.asked).toEqual(["The store is broken. Free the disk."]);
+});
+
+test("after /compact the conversation is shown as the server keeps it", async () => {
+  await answered("First", "r1");
+  send("/compact", shown().conversation.leaf);
+  const compact = await fake.next("ollm/chat/send");
+  compact.options.onEvent?.(STARTED);
+  compact.end(RESULT);
+  (await fake.next("ollm/chat/get")).end(samples.results["ollm/chat/get"]);
+  await until(() => shown().conversation.leaf === "cafe");
+});

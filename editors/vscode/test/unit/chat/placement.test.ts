@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { place, type Placement, type Target } from "../../../src/chat/placement";
+
+const DOCUMENT = `import os
+
+class Greeter:
+    def greet(self, name):
+        return "Hello " + name
+
+    def leave(self):
+        return "Bye"
+`;
+
+function target(text: string, selected = "", symbols: readonly string[] = []): Target {
+  const start = selected ? text.indexOf(selected) : text.length;
+  return {
+    text,
+    selection: [start, start + selected.length],
+    symbols: symbols.map((source) => ({
+      name: /(?:def|class) (\w+)/.exec(source)?.[1] ?? "",
+      start: text.indexOf(source),
+      end: text.indexOf(source) + source.length,
+    })),
+  };
+}
+
+function applied(text: string, { start, end, text: fresh }: Placement): string {
+  return text.slice(0, start) + fresh + text.slice(end);
+}
+
+test("code takes the place of the selection, with its indentation", () => {
+  const selected = `return "Hello " + name`;
+  const changed = applied(DOCUMENT, place("if name:\n    return name\n", target(DOCUMENT, selected)));
+  expect(changed).toBe(DOCUMENT.replace(selected, "if name:\n            return name"));
+});
+
+test("code takes the place of the definition that has its name", () => {
+  const old = `def greet(self, name):\n        return "Hello " + name`;
+  const fresh = "def greet(self, name):\n    return f'Hello {name}'\n";
+  const changed = applied(DOCUMENT, place(fresh, target(DOCUMENT, "", [old])));
+  expect(changed).toBe(DOCUMENT.replace(old, "def greet(self, name):\n        return f'Hello {name}'"));
+});
+
+test("a name that two definitions have is not guessed", () => {
+  const text = "def a():\n    pass\n\n\nif x:\n    def a():\n        1\n";
+  const symbols = [
+    { name: "a", start: 0, end: 17 },
+    { name: "a", start: 30, end: 46 },
+  ];
+  const { start, end } = place("def a():\n    return 2", { text, selection: [text.length, text.length], symbols });
+  expect([start, end]).toEqual([text.length, text.length]);
+});
+
+test("a new version of the whole document takes its place", () => {
+  const fresh = DOCUMENT.replace("Hello", "Hi").trimEnd();
+  expect(applied(DOCUMENT, place(fresh, target(DOCUMENT)))).toBe(DOCUMENT.replace("Hello", "Hi"));
+});
+
+test("an empty document becomes the code", () => {
+  expect(applied("", place("x = 1", target("")))).toBe("x = 1\n");
+});
+
+test("anything else is inserted at the cursor, and nothing is lost", () => {
+  const changed = applied(DOCUMENT, place("print(Greeter())", target(DOCUMENT)));
+  expect(changed).toBe(`${DOCUMENT}print(Greeter())`);
+});
