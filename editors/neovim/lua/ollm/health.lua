@@ -1,0 +1,87 @@
+--- `:checkhealth ollm`
+local client = require("ollm.client")
+local compat = require("ollm.compat")
+
+local M = {}
+
+--- Milliseconds; a provider that does not answer takes some seconds.
+local PATIENCE = 30000
+
+local function check_editor()
+  local version = tostring(vim.version())
+  if vim.fn.has("nvim-0.10") == 0 then
+    vim.health.error(("Neovim %s is too old."):format(version), "Install Neovim 0.10 or newer.")
+  else
+    vim.health.ok("Neovim " .. version)
+  end
+end
+
+---@return string? program
+local function check_program()
+  local program = compat.config().cmd[1]
+  if vim.fn.executable(program) == 0 then
+    vim.health.error(
+      program .. " is not on your PATH.",
+      { "Install ollm-lsp; see :help ollm-install.", "Or set `cmd`; see :help ollm-server." }
+    )
+    return nil
+  end
+  local done = vim.system({ program, "--version" }, { text = true }):wait(PATIENCE)
+  if done.code == 0 then
+    vim.health.ok(vim.trim(done.stdout))
+    return program
+  end
+  vim.health.error(("%s does not run: %s"):format(program, vim.trim(done.stderr or "")))
+end
+
+local function check_client()
+  local found = client.get()
+  if found then
+    vim.health.ok(
+      ("the server runs in %s, for %d buffers"):format(
+        found.root_dir or found.config.root_dir or "no folder",
+        vim.tbl_count(found.attached_buffers)
+      )
+    )
+    vim.health.info("positions are counted in " .. found.offset_encoding)
+  else
+    vim.health.warn(
+      "no server runs.",
+      { "Open a file.", 'Call require("ollm").setup() or vim.lsp.enable("ollm_lsp").' }
+    )
+  end
+end
+
+---@param program string
+local function check_models(program)
+  local done = vim.system({ program, "doctor", "--json" }, { text = true }):wait(PATIENCE)
+  local ok, told = pcall(vim.json.decode, done.stdout or "")
+  if not ok or type(told) ~= "table" then
+    vim.health.warn(("%s doctor does not answer: %s"):format(program, vim.trim(done.stderr or "")))
+    return
+  end
+  for _, one in ipairs(told.findings or told) do
+    local remedy = type(one.remedy) == "string" and one.remedy or nil
+    local words = ("%s: %s"):format(one.subject, one.message)
+    if one.level == "ok" then
+      vim.health.ok(words)
+    elseif one.level == "warning" then
+      vim.health.warn(words, remedy)
+    else
+      vim.health.error(words, remedy)
+    end
+  end
+end
+
+function M.check()
+  vim.health.start("ollm: editor and server")
+  check_editor()
+  local program = check_program()
+  check_client()
+  if program then
+    vim.health.start("ollm: settings, providers and models")
+    check_models(program)
+  end
+end
+
+return M

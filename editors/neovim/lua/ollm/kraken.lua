@@ -1,0 +1,100 @@
+--- Releases: an external provider is asked, after the user has allowed it, and answers in a chat.
+local Chat = require("ollm.chat")
+local client = require("ollm.client")
+local picker = require("ollm.picker")
+local places = require("ollm.place")
+local render = require("ollm.render")
+
+local M = {}
+
+---@param chat ollm.Chat
+---@param text string
+---@param provider string
+---@param context table?
+local function release(chat, text, provider, context)
+  chat:show()
+  chat:run(text, function(lsp, request)
+    local params = { text = text, provider = provider, context = context, conversationId = chat.conversation }
+    return client.request(lsp, "ollm/kraken/release", params, request)
+  end)
+end
+
+---@param prompt string?
+---@param fn fun(text: string)
+local function worded(prompt, fn)
+  if prompt and prompt ~= "" then
+    fn(prompt)
+    return
+  end
+  vim.ui.input({ prompt = "Release the Kraken: " }, function(text)
+    if text and vim.trim(text) ~= "" then
+      fn(text)
+    end
+  end)
+end
+
+--- Release: pick a provider, then ask it in the current chat.
+---@param text? string
+---@param place? ollm.Place
+---@param provider? string
+function M.release(text, place, provider)
+  local chat = Chat.current()
+  local function go(name)
+    worded(text, function(words)
+      client.with(place and place.buf or vim.api.nvim_get_current_buf(), function(lsp)
+        local context = place and places.params(place, lsp.offset_encoding) or nil
+        release(chat and not chat.is_busy and chat or Chat.fresh(), words, name, context)
+      end)
+    end)
+  end
+  if provider then
+    go(provider)
+  else
+    picker.provider(go)
+  end
+end
+
+--- Release by a code action, which names the place.
+---@param argument table
+---@param _buf integer
+function M.release_on(argument, _buf)
+  picker.provider(function(provider)
+    worded(argument.text, function(text)
+      release(Chat.fresh(), text, provider, { uri = argument.uri, range = argument.range })
+    end)
+  end)
+end
+
+--- Tell who can be asked, and what is left of the budget.
+function M.status()
+  picker.ask("ollm/kraken/status", {}, function(result)
+    local lines = { "# Kraken: " .. result.state:gsub("_", " "), "" }
+    for _, one in ipairs(result.providers) do
+      local state = one.available and "ready" or ("%s %s"):format(one.error or "not available", one.remedy or "")
+      table.insert(lines, ("- **%s** (%s): %s"):format(one.name, one.model or one.type, vim.trim(state)))
+    end
+    local budget = result.budget
+    if budget and budget ~= vim.NIL then
+      local left = budget.remaining and ("; $%.2f are left"):format(budget.remaining) or ""
+      vim.list_extend(lines, { "", ("Spent: $%.2f%s"):format(budget.spent, left) })
+    end
+    require("ollm.report").show(table.concat(lines, "\n"), "kraken")
+  end)
+end
+
+--- Tell what it was used for.
+function M.history()
+  picker.ask("ollm/kraken/history", { limit = 50 }, function(result)
+    local lines = { "# Releases", "", "| when | who | tokens | cost | |", "| --- | --- | --- | --- | --- |" }
+    for _, one in ipairs(result.releases) do
+      local tokens = ("%d → %d"):format(one.usage.inputTokens, one.usage.outputTokens)
+      local ending = one.success and "" or one.error or "failed"
+      local cost = one.kind == "plan" and "plan" or render.money(one.cost)
+      local who = ("%s (%s)"):format(one.provider, one.model)
+      table.insert(lines, ("| %s | %s | %s | %s | %s |"):format(one.timestamp:sub(1, 16), who, tokens, cost, ending))
+    end
+    require("ollm.report").show(table.concat(lines, "\n"), "releases")
+  end)
+end
+
+return M
