@@ -1,38 +1,132 @@
-"""`python -m bench [NAME…]` measures everything, or the named parts."""
+"""`python -m bench [--full] [PART…]` measures, `--check` compares with known ratios, `--publish` writes the page."""
 
 import asyncio
 import sys
+import traceback
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
 from time import monotonic
 
-from bench import edits, flood, memory, pace, report, search, start, tokens
+from bench import (
+    check,
+    context,
+    edits,
+    figure,
+    flood,
+    million,
+    pace,
+    page,
+    parallel,
+    peers,
+    profile,
+    result,
+    search,
+    start,
+    store,
+    tokens,
+)
+from bench.effort import Effort
+from bench.result import Result
+from bench.table import table
 
+BASELINE = Path(__file__).parent / "baseline.json"
 PARTS = {
-    "start": ("Cold start", start.measure),
-    "edits": ("One-character edit, CPU", edits.measure),
+    "start": ("Cold start and idle memory", start.measure),
+    "tokens": ("CPU per token at full speed", tokens.measure),
+    "pace": ("Latency of a token at an even pace", pace.measure),
     "flood": ("During a stream at full speed", flood.measure),
-    "pace": ("During a stream of 200 tokens a second", pace.measure),
+    "parallel": ("Parallel chats", parallel.measure),
+    "million": ("Memory over a long stream", million.measure),
+    "edits": ("didChange, CPU of a keystroke", edits.measure),
+    "context": ("Assembling the context, CPU", context.measure),
     "search": ("search_text", search.measure),
-    "tokens": ("CPU per token of a stream at full speed", tokens.measure),
-    "memory": ("Memory over a stream of a million tokens", memory.measure),
+    "store": ("The store of conversations, CPU", store.measure),
+    "profile": ("Where the CPU of a token goes", profile.measure),
 }
+TITLES = {name: title for name, (title, _) in PARTS.items()}
+NOT_COMPARED = ("million", "store", "profile")
+"""Parts without ratios."""
 
 
-async def main(names: list[str]) -> int:
-    began = monotonic()
-    figures: dict[str, list[report.Figure]] = {}
-    for name in names:
+async def measured(names: Sequence[str], effort: Effort) -> tuple[Result, list[str]]:
+    """The result, and the parts that failed."""
+    about = {**result.circumstances(), "peers": peers.versions()}
+    parts: dict[str, figure.Findings] = {}
+    failed: list[str] = []
+    for number, name in enumerate(names, 1):
         title, measure = PARTS[name]
-        figures[name] = await measure()
-        print(report.table(title, figures[name]), end="\n\n", flush=True)
-    print(f"{monotonic() - began:.0f} s, {report.save(figures)}")
-    missed = report.missed(figures)
-    for figure in missed:
-        print(f"MISSED: {figure.name}")
-    return 1 if missed else 0
+        began = monotonic()
+        print(f"[{number}/{len(names)}] {title} …", flush=True)
+        try:
+            parts[name] = await measure(effort)
+        except Exception:  # noqa: BLE001 (the other parts can still be measured)
+            traceback.print_exc()
+            failed.append(name)
+        else:
+            print(table(f"{title} ({monotonic() - began:.0f} s)", parts[name]), end="\n\n", flush=True)
+    return Result(parts, about, is_full=effort.is_full and list(parts) == list(PARTS)), failed
+
+
+def measure(names: Sequence[str], effort: Effort) -> int:
+    began = monotonic()
+    found, failed = asyncio.run(measured(names, effort))
+    print(f"{monotonic() - began:.0f} s, {found.save()}")
+    for name in failed:
+        print(f"FAILED: {name}")
+    for name in found.missed:
+        print(f"MISSED: {name}")
+    if found.is_full:
+        publish(found)
+    return 1 if failed or found.missed else 0
+
+
+def compare(names: Sequence[str]) -> int:
+    """Measure, and measure once more what seems to have become worse: a busy moment does not come twice."""
+    before = result.load(BASELINE).parts
+    found, failed = asyncio.run(measured([name for name in names if name in before], Effort(is_full=False)))
+    worse = [name for name, findings in found.parts.items() if check.regressions(findings, before[name])]
+    if worse:
+        print(f"Worse than before, so measured again: {', '.join(worse)}")
+        again, failed_again = asyncio.run(measured(worse, Effort(is_full=False)))
+        failed += failed_again
+        for name, findings in again.parts.items():
+            for regression in check.regressions(findings, before[name]):
+                print(f"REGRESSION in {name}: {regression}")
+                failed.append(name)
+    for name in dict.fromkeys(failed):
+        print(f"FAILED: {name}")
+    count = sum(check.compared(findings, before[name]) for name, findings in found.parts.items())
+    print(f"{count} ratios compared with {BASELINE.name}")
+    return 1 if failed or not count else 0
+
+
+def publish(found: Result) -> None:
+    BASELINE.write_text(found.as_json())
+    for path, text in page.pages(found, TITLES).items():
+        path.write_text(text)
+        print(f"Written: {path.relative_to(page.ROOT)}")
+
+
+def main() -> int:
+    parser = ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; without any, all")
+    parser.add_argument("--full", action="store_true", help="all peers, sizes and rounds; then the page is written")
+    parser.add_argument("--check", action="store_true", help="compare with the committed ratios")
+    parser.add_argument("--publish", action="store_true", help="write the page from the newest full result")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    if chosen.publish:
+        newest = result.newest_full()
+        if newest is None:
+            parser.error("there is no full result yet: make bench-full")
+        publish(result.load(newest))
+        return 0
+    if chosen.check:
+        return compare(chosen.parts or [name for name in PARTS if name not in NOT_COMPARED])
+    return measure(chosen.parts or list(PARTS), Effort(is_full=chosen.full))
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or list(PARTS)
-    if unknown := set(chosen) - set(PARTS):
-        sys.exit(f"There is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}.")
-    sys.exit(asyncio.run(main(chosen)))
+    sys.exit(main())

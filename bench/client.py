@@ -5,7 +5,7 @@ import json
 import os
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import Any
 
+from bench.meter import settle
 from bench.program import Program
 
 LIMIT = 1 << 24
@@ -42,8 +43,8 @@ class Client:
         assert process.stdout
         self.pid = process.pid
         self.began = began
-        self.heard: Callable[[Any, float], None] = lambda _value, _arrived: None
-        """Called with the value of each `$/progress` and its time."""
+        self.heard: Callable[[Any, Any, float], None] = lambda _token, _value, _arrived: None
+        """Called with the token and the value of each `$/progress`, and its time."""
         self._output = process.stdin
         self._input = process.stdout
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
@@ -60,6 +61,16 @@ class Client:
     async def ask(self, method: str, params: Any = None) -> Answer:
         return await self.post(method, params)[1]
 
+    def chat(self, model: str, name: str = "stream") -> tuple[int, asyncio.Future[Answer]]:
+        """Ask a model; its events come on the token of that name."""
+        return self.post("ollm/chat/send", {"text": "Count.", "model": model, "partialResultToken": name})
+
+    async def answer(self, model: str) -> str:
+        """The whole answer of a model."""
+        answer = await self.chat(model)[1]
+        assert "result" in answer.message, answer
+        return answer.message["result"]["text"]
+
     def notify(self, method: str, params: Any) -> None:
         self._write({"method": method, "params": params})
 
@@ -68,6 +79,12 @@ class Client:
         answer = await self.ask(NONE)
         assert answer.code == -32601, answer
         return answer
+
+    async def begin(self) -> None:
+        """Initialize, and wait until the server has come to rest."""
+        await self.initialize()
+        self.initialized()
+        await settle(self.pid)
 
     async def initialize(self) -> Answer:
         answer = await self.ask("initialize", {"processId": os.getpid(), "rootUri": None, **_capabilities()})
@@ -109,7 +126,7 @@ class Client:
             if not future.done():
                 future.set_result(Answer(message, arrived))
         elif method == "$/progress":
-            self.heard(message["params"]["value"], arrived)
+            self.heard(message["params"]["token"], message["params"]["value"], arrived)
         elif "id" in message:
             configuration = method == "workspace/configuration"
             result = [None for _ in message["params"]["items"]] if configuration else None
@@ -127,10 +144,11 @@ async def running(program: Program) -> AsyncGenerator[Client]:
         client = Client(process, began)
         try:
             yield client
-            await asyncio.wait_for(client.leave(), EXIT_TIME)
+            with suppress(TimeoutError):  # some peers are slow to leave, and are not measured by that
+                await asyncio.wait_for(client.leave(), EXIT_TIME)
         except BaseException:
             log.seek(0)
-            print(log.read().decode(errors="replace"))
+            print(f"{program.name} logged:\n{log.read().decode(errors='replace')}")
             raise
         finally:
             client.close()

@@ -1,19 +1,23 @@
-"""A one-character edit in a small and in a large document."""
+"""A one-character edit in documents of all sizes, and in long lines."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
-from statistics import median
 from time import thread_time
 from typing import Any
 
 from bench.client import running
+from bench.effort import Effort
+from bench.figure import Figure, Findings, Reference, growth
 from bench.meter import cpu_seconds, settle
-from bench.program import BARE, Program, ollm_lsp
-from bench.report import Figure, Reference
+from bench.peers import PYGLS, installed
+from bench.program import Program, ollm_lsp
 from ollm_lsp.lsp.buffer import Position, PositionEncoding, Range, TextBuffer
 
-SMALL, LARGE = 1_000, 100_000
-ROUNDS = 6
+LINES = (1_000, 10_000, 100_000)
+WIDTHS = (1_000, 10_000, 100_000)
+"""Characters of a long line."""
+ROUNDS = 7
 IN_PROCESS = 20_000
 THROUGH_SERVER = 2_000
 THROUGH_PYGLS = 20
@@ -21,58 +25,64 @@ THROUGH_PYGLS = 20
 URI = "file:///bench/document.py"
 
 
-async def measure() -> list[Figure]:
-    letters: dict[int, list[float]] = {SMALL: [], LARGE: []}
-    newlines: dict[int, list[float]] = {SMALL: [], LARGE: []}
-    served: dict[int, list[float]] = {SMALL: [], LARGE: []}
-    bare: list[float] = []
-    with ollm_lsp() as program:
-        for _ in range(ROUNDS):
-            for lines in (SMALL, LARGE):
-                letters[lines].append(_edit_in_process(lines, "x"))
-                newlines[lines].append(_edit_in_process(lines, "\n"))
-                served[lines].append(await _edit_through_server(program, lines, THROUGH_SERVER))
-            bare.append(await _edit_through_server(BARE, LARGE, THROUGH_PYGLS))
-    pygls = Reference(f"{BARE.name}, {LARGE:,} lines", median(bare[1:]), bare[1:])
-    return [
-        _compare("a letter, in process", letters, goal=3, binding=True),
-        _compare("a letter, through the server", served, goal=3, binding=True),
-        _compare("a line break, in process", newlines),
-        Figure("a letter, through the server", median(served[LARGE][1:]), "µs", reference=pygls),
-    ]
+async def measure(effort: Effort) -> Findings:
+    notes: list[str] = []
+    lines, widths = effort.sizes(*LINES), effort.sizes(*WIDTHS)
+    with ollm_lsp() as ours:
+        served = {("lines", size): partial(_through_server, ours, _text(size), THROUGH_SERVER) for size in lines}
+        long = {("width", width): partial(_through_server, ours, _wide(width), THROUGH_SERVER) for width in widths}
+        theirs = {
+            (peer.name, 0): partial(_through_server, peer, _text(lines[-1]), THROUGH_PYGLS)
+            for peer in await installed([PYGLS], notes)
+        }
+        costs = await effort.interleaved(ROUNDS, {**served, **long, **theirs})
+    letters = await effort.interleaved(ROUNDS, {size: partial(_in_process, size, "x") for size in lines})
+    breaks = await effort.interleaved(ROUNDS, {size: partial(_in_process, size, "\n") for size in lines})
+    edited = {size: costs["lines", size] for size in lines}
+    wide = {width: costs["width", width] for width in widths}
+    name, largest = f"a letter, {lines[-1]:,} lines", edited[lines[-1]]
+    small = Reference(f"{lines[0]:,} lines", edited[lines[0]])
+    narrow = Reference(f"in one of {widths[0]:,}", wide[widths[0]])
+    return Findings(
+        [
+            Figure(name, "µs", largest, small, goal=1.5, binding=True),
+            *(Figure(name, "µs", largest, Reference(peer[0], costs[peer])) for peer in theirs),
+            Figure(f"a letter in a line of {widths[-1]:,} characters", "µs", wide[widths[-1]], narrow),
+            Figure(f"a line break, {lines[-1]:,} lines, buffer alone", "µs", breaks[lines[-1]]),
+        ],
+        [
+            growth("didChange", "lines", "µs", edited),
+            growth("didChange in a long line", "characters", "µs", wide),
+            growth("an edit of the buffer alone", "lines", "µs", letters),
+        ],
+        notes=notes,
+    )
 
 
-def _compare(name: str, rounds: dict[int, list[float]], goal: float | None = None, *, binding: bool = False) -> Figure:
-    small, large = rounds[SMALL][1:], rounds[LARGE][1:]
-    reference = Reference(f"{SMALL:,} lines", median(small), small)
-    name = f"{name}, {LARGE:,} lines"
-    return Figure(name, median(large), "µs", large, reference=reference, goal=goal, binding=binding)
-
-
-def _edit_in_process(lines: int, letter: str) -> float:
+async def _in_process(lines: int, letter: str) -> float:
     """Microseconds of CPU per edit."""
-    buffer = TextBuffer(_text(lines), PositionEncoding.UTF16)
+    text = _text(lines)
+    buffer = TextBuffer(text, PositionEncoding.UTF16)
     edits = list(islice(_edits(lines, letter), IN_PROCESS))
     began = thread_time()
-    for where, text in edits:
-        buffer.edit(where, text)
+    for where, letters in edits:
+        buffer.edit(where, letters)
     spent = thread_time() - began
-    assert buffer.text == _text(lines)
+    assert buffer.text == text
     return spent / IN_PROCESS * 1e6
 
 
-async def _edit_through_server(program: Program, lines: int, count: int) -> float:
+async def _through_server(program: Program, text: str, count: int) -> float:
     """Microseconds of the server's CPU per edit."""
     async with running(program) as client:
-        await client.initialize()
-        client.initialized()
-        document = {"uri": URI, "languageId": "python", "version": 0, "text": _text(lines)}
+        await client.begin()
+        document = {"uri": URI, "languageId": "python", "version": 0, "text": text}
         client.notify("textDocument/didOpen", {"textDocument": document})
         await client.barrier()
         await settle(client.pid)
         before = cpu_seconds(client.pid)
-        for version, (where, text) in enumerate(islice(_edits(lines, "x"), count), 1):
-            params = {"textDocument": {"uri": URI, "version": version}, "contentChanges": [_change(where, text)]}
+        for version, (where, letters) in enumerate(islice(_edits(text.count("\n"), "x"), count), 1):
+            params = {"textDocument": {"uri": URI, "version": version}, "contentChanges": [_change(where, letters)]}
             client.notify("textDocument/didChange", params)
         await client.barrier()
         return (cpu_seconds(client.pid) - before) / count * 1e6
@@ -82,6 +92,11 @@ def _text(lines: int) -> str:
     return "".join(
         f"    value_{number:06} = compute(value_{number:06}, 'of ordinary length')\n" for number in range(lines)
     )
+
+
+def _wide(width: int) -> str:
+    """Ten long lines."""
+    return ("value " * (width // 6) + "\n") * 10
 
 
 def _edits(lines: int, letter: str) -> Iterator[tuple[Range, str]]:

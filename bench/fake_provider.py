@@ -1,8 +1,8 @@
 """A server with the Chat Completions API, and with that of Ollama, that streams one HTTP chunk per token.
 
-It prints its port. The model `full` never stops and is as fast as the network. The model `paced` sends `PACED` tokens,
-200 a second, and each token is the time at which it was sent, in nanoseconds of the machine's monotonic clock. A model
-whose name is a number sends so many tokens, as fast as the network is.
+It prints its port. The model `full` never stops and is as fast as the network. The model `paced-200-300` sends 300
+tokens, 200 a second, and each token is the time at which it was sent, in nanoseconds of the machine's monotonic clock.
+A model whose name is a number sends so many tokens, as fast as the network is.
 """
 
 import json
@@ -11,8 +11,6 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 WORD = "token "
-RATE = 200
-PACED = 300
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -27,21 +25,21 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         try:
-            match self.path, body["model"]:
-                case "/api/show", _:
-                    self._json({"capabilities": ["completion"], "model_info": {"bench.context_length": 8192}})
+            match self.path, *body["model"].split("-"):
+                case "/api/show", *_:
+                    self._json({"capabilities": ["completion"], "model_info": {"bench.context_length": 100_000}})
                 case "/api/chat", count:
                     self._head("application/x-ndjson")
                     self._lines(int(count))
-                case _, "paced":
+                case _, "paced", rate, count:
                     self._head("text/event-stream")
-                    self._paced()
+                    self._paced(int(rate), int(count))
                 case _, "full":
                     self._head("text/event-stream")
                     self._full()
-                case _, count:
+                case _, *count:
                     self._head("text/event-stream")
-                    self._events(int(count))
+                    self._events(int(count[0]))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -64,10 +62,10 @@ class Handler(BaseHTTPRequestHandler):
         while True:
             self.wfile.write(chunk)
 
-    def _paced(self) -> None:
+    def _paced(self, rate: int, count: int) -> None:
         began = time.monotonic()
-        for number in range(PACED):
-            time.sleep(max(0.0, began + number / RATE - time.monotonic()))
+        for number in range(count):
+            time.sleep(max(0.0, began + number / rate - time.monotonic()))
             self.wfile.write(_chunk(_token(f"{time.monotonic_ns()} ")))
         self._stop()
 
@@ -117,6 +115,8 @@ def _encode(text: str) -> bytes:
 
 
 if __name__ == "__main__":
+    # As many as ask at once: the usual five would let the others wait for a second.
+    ThreadingHTTPServer.request_queue_size = 1_000
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         print(server.server_port, flush=True)

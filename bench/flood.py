@@ -2,22 +2,26 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median, quantiles
 from time import monotonic
 from typing import Any
 
 from bench.client import NONE, Client, running
+from bench.effort import Effort
 from bench.fake_provider import WORD
-from bench.meter import cpu_seconds, settle
+from bench.figure import Figure, Findings, Reference
+from bench.meter import cpu_seconds
 from bench.program import Program, ollm_lsp, settings_for
 from bench.provider_process import provider
-from bench.report import Figure
 
-ROUNDS = 5
+ROUNDS = 7
 IDLE_PINGS = 50
 OPENING_PINGS = 15
 PINGS = 100
 INTERVAL = 0.020
+PATIENCE = 60.0
+"""Seconds for the first token."""
 
 
 @dataclass
@@ -28,7 +32,7 @@ class Stream:
     messages: int = 0
     began: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, value: Any, _arrived: float) -> None:
+    def hear(self, _token: Any, value: Any, _arrived: float) -> None:
         if value.get("type") == "text":
             self.characters += len(value["text"])
             self.messages += 1
@@ -48,46 +52,43 @@ class Round:
     wall: float
 
 
-async def measure() -> list[Figure]:
+async def measure(effort: Effort) -> Findings:
     async with provider() as port:
-        with ollm_lsp(settings=settings_for(port)) as program:
-            rounds = [await _round(program) for _ in range(ROUNDS)][1:]
-    idle = [ping for one in rounds for ping in one.idle]
-    busy = [ping for one in rounds for ping in one.busy]
-    openings = [max(one.opening) for one in rounds]
-    percentiles = quantiles(busy, n=100)
-    rates = [one.tokens / one.wall for one in rounds]
-    costs = [one.cpu / one.tokens * 1e6 for one in rounds]
-    shares = [one.messages / one.tokens for one in rounds]
-    loads = [one.cpu / one.wall for one in rounds]
-    return [
-        Figure(f"ping, median of {len(busy)}", median(busy), "ms", busy, goal=20, binding=True),
-        Figure("ping, 95th percentile", percentiles[94], "ms"),
-        Figure("ping, 99th percentile", percentiles[98], "ms"),
-        Figure("ping without a stream, median", median(idle), "ms", idle),
-        Figure("worst ping while the first chat begins", median(openings), "ms", openings),
-        Figure("tokens a second", median(rates), "/s", rates),
-        Figure("messages to the client per token", median(shares), "", shares),
-        Figure("CPU of the server per token", median(costs), "µs", costs),
-        Figure("the server's share of one processor", median(loads), "", loads),
-    ]
+        with ollm_lsp(settings=settings_for(port)) as ours:
+            rounds = (await effort.interleaved(ROUNDS, {ours.name: partial(_round, ours)}))[ours.name]
+    busy = [median(one.busy) for one in rounds]
+    return Findings(
+        [
+            Figure("another request", "ms", busy, goal=10, binding=True),
+            Figure(
+                "another request",
+                "ms",
+                busy,
+                Reference("the same without a stream", [median(one.idle) for one in rounds]),
+                goal=10,
+                binding=True,
+            ),
+            Figure("the slowest of twenty requests", "ms", [quantiles(one.busy, n=20)[18] for one in rounds]),
+            Figure("the slowest while the first chat begins", "ms", [max(one.opening) for one in rounds]),
+            Figure("tokens a second", "/s", [one.tokens / one.wall for one in rounds]),
+            Figure("messages to the client per token", "", [one.messages / one.tokens for one in rounds]),
+            Figure("the server's share of one processor", "", [one.cpu / one.wall for one in rounds]),
+        ]
+    )
 
 
 async def _round(program: Program) -> Round:
     async with running(program) as client:
-        await client.initialize()
-        client.initialized()
-        await settle(client.pid)
+        await client.begin()
         idle = await _ping(client, IDLE_PINGS)
         stream = Stream()
         client.heard = stream.hear
-        params = {"text": "Count.", "model": "bench:full", "partialResultToken": "stream"}
-        number, answer = client.post("ollm/chat/send", params)
+        number, answer = client.chat("bench:full")
         # The first chat of a server loads what it needs. That is another figure than the stream.
         opening = await _ping(client, OPENING_PINGS)
         beginning = asyncio.ensure_future(stream.began.wait())
-        await asyncio.wait([answer, beginning], return_when=asyncio.FIRST_COMPLETED)
-        assert beginning.done(), answer
+        await asyncio.wait([answer, beginning], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        assert beginning.done(), f"{program.name} sent no token"
         characters, messages, cpu, began = stream.characters, stream.messages, cpu_seconds(client.pid), monotonic()
         busy = await _ping(client, PINGS)
         measured = Round(

@@ -17,10 +17,24 @@ def cpu_seconds(pid: int) -> float:
     return times.user + times.system
 
 
+def family_cpu_seconds(pid: int) -> float:
+    """The same of a process and of all that it started, the ended ones too."""
+    process = psutil.Process(pid)
+    times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
+    ended = sum(time.children_user + time.children_system for time in times)
+    return ended + sum(cpu_seconds(one.pid) for one in (process, *process.children(recursive=True)))
+
+
 def memory_megabytes(pid: int) -> float:
-    """Memory of a process, with its share of what it shares with others."""
-    memory = psutil.Process(pid).memory_full_info()
-    return getattr(memory, "pss", memory.uss) / 1e6
+    """The resident memory of a process."""
+    return psutil.Process(pid).memory_info().rss / 1e6
+
+
+def family_memory_megabytes(pid: int) -> float:
+    """The same of a process and of all that it started."""
+    return memory_megabytes(pid) + sum(
+        child.memory_info().rss / 1e6 for child in psutil.Process(pid).children(recursive=True)
+    )
 
 
 async def settle(pid: int, quiet: float = 0.2) -> None:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,8 +19,9 @@ class Program:
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict[str, str])
 
-
-BARE = Program("bare pygls", (sys.executable, "-I", str(HERE / "minimal_pygls.py")), dict(os.environ))
+    def asking(self, port: int) -> "Program":
+        """The same, told where the fake provider is."""
+        return replace(self, environment=self.environment | {"BENCH_URL": f"http://127.0.0.1:{port}/v1"})
 
 
 @contextmanager
@@ -35,7 +36,8 @@ def ollm_lsp(*, settings: str | None = None) -> Generator[Program]:
 
 
 def settings_for(port: int) -> str:
-    """Settings in which `bench:NAME` are models of the fake provider."""
-    url = f"http://127.0.0.1:{port}/v1"
-    provider = f'{{ type: openai, baseUrl: "{url}", contextWindow: 100000 }}'
-    return f'model: "bench:full"\nproviders: {{ bench: {provider} }}\n'
+    """Settings in which `bench:NAME` are models of the fake provider, and `local:NAME` the same by Ollama's API."""
+    url = f"http://127.0.0.1:{port}"
+    bench = f'{{ type: openai, baseUrl: "{url}/v1", contextWindow: 100000 }}'
+    local = f'{{ type: ollama, baseUrl: "{url}", contextWindow: 100000 }}'
+    return f'model: "bench:full"\nproviders: {{ bench: {bench}, local: {local} }}\n'
