@@ -1,0 +1,1 @@
+"""Hostile input, faults and kills, by a seed: `make torture SEED=1 SIZE=small`."""
