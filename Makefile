@@ -8,9 +8,13 @@ RUN    := $(VENV)/.run-installed
 DEV    := $(VENV)/.dev-installed
 OLLAMA := .cache/ollama/bin/ollama
 LITELLM := .cache/litellm/bin/litellm
+AGENTS := .cache/cli-agents/node_modules/.bin
+STYLUA := .cache/stylua
+VSCODE := editors/vscode
+MODULES := $(VSCODE)/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ollama test-wire test-kill lint format bench properties settings-docs constraints clean
+.PHONY: help demo test test-ollama test-wire test-cli-agents test-editors test-neovim test-vscode torture mutants vsix vscode-settings lint lint-neovim lint-vscode format bench bench-full bench-check performance-docs properties threats screenshots vscode-screenshots settings-docs constraints clean
 
 help: ## show this
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -32,14 +36,28 @@ demo: $(RUN) ## ask the embedded model about a sample file, through the language
 	@echo '$$ ollm-lsp chat examples/greeting.py -p "What does the function greet do?"'
 	@$(BIN)/ollm-lsp chat examples/greeting.py -p "What does the function greet do?"
 
+# Three at once on two cores: many tests wait for a process that starts.
 test: $(DEV) ## run all tests, with the real model
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -q -n 3 --dist loadfile -m "not torture" $(ARGS)
 
 test-ollama: $(DEV) $(OLLAMA) ## run the provider contract against a real Ollama, built once with Go
 	@$(BIN)/python -m pytest -q --timeout 300 --backend ollama tests/providers/contract tests/providers/test_real_ollama.py $(ARGS)
 
 test-wire: $(DEV) $(LITELLM) ## run the provider contract against LiteLLM in front of the real model
 	@$(BIN)/python -m pytest -q --timeout 300 $(addprefix --backend litellm-,openai anthropic google) tests/providers/contract $(ARGS)
+
+test-cli-agents: $(DEV) $(AGENTS)/.installed ## run the tests of the CLI agents with the real ones, against a fake of their vendors
+	@$(BIN)/python -m pytest -q --timeout 300 --cli-agents $(AGENTS) \
+		$(addprefix tests/providers/agents/,test_agents.py test_agent_releases.py test_real_hiding.py) $(ARGS)
+
+# These versions were tried. They are named, because without it Node 20 would get an older one of the first.
+$(AGENTS)/.installed: Makefile
+	@command -v npm >/dev/null || { echo "make test-cli-agents installs the CLI agents with npm, which is not there: https://nodejs.org"; exit 1; }
+	@echo "Installing the CLI agents into .cache/cli-agents, which takes a minute …"
+	@mkdir -p .cache/cli-agents
+	@npm install --prefix .cache/cli-agents --no-audit --no-fund --loglevel=error \
+		@anthropic-ai/claude-code@2.1.325 @google/gemini-cli@0.61.0 @openai/codex@0.166.0
+	@touch $@
 
 # The newest version whose module can be built by itself. Without -march the model is twenty times slower.
 $(OLLAMA):
@@ -54,24 +72,86 @@ $(LITELLM):
 	@rm -rf .cache/litellm && $(PYTHON) -m venv .cache/litellm
 	@.cache/litellm/bin/python -m pip --disable-pip-version-check install -q 'litellm[proxy]==1.106.2'
 
-test-kill: $(DEV) ## kill the server and other writers 200 times at random moments
-	@OLLM_KILLS=$(or $(KILLS),200) $(BIN)/python -m pytest -q tests/store/test_kill.py tests/e2e/test_kill.py
+test-editors: $(DEV) ## run the tests in real editors (Helix, Emacs), which are fetched as Debian packages
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --timeout 600 --editor helix --editor emacs tests/editors $(ARGS)
 
-lint: $(DEV) ## check formatting, lint rules, types and the layers
+test-neovim: $(DEV) ## run the tests of the Neovim plugin in real Neovims, 0.12 and 0.10, fetched as Debian packages
+	@$(BIN)/python -m pytest -q -n 2 --timeout 600 --editor neovim tests/editors $(ARGS)
+
+torture: $(DEV) ## hostile input, faults and kills: SEED=1 SIZE=small|large PARTS="streams kills"
+	@$(BIN)/python -m tests.torture $(if $(SEED),--seed $(SEED)) --size $(or $(SIZE),small) $(PARTS)
+
+mutants: $(DEV) ## plant every known bug in a copy of the code, and see that its gate catches it
+	@$(BIN)/python -m tests.torture --size large mutants
+
+# The lock file gives the versions. `npm ci` would insist on programs of other systems, which not every registry has.
+$(MODULES): $(VSCODE)/package-lock.json
+	@command -v npm >/dev/null || { echo "The VS Code extension is built with npm, which is not there: https://nodejs.org"; exit 1; }
+	@echo "Installing what the VS Code extension is built with …"
+	@cd $(VSCODE) && npm install --ignore-scripts --loglevel=error
+	@touch $@
+
+vsix: $(MODULES) ## build the VS Code extension: dist/ollm-lsp.vsix
+	@mkdir -p dist
+	@cd $(VSCODE) && npm run --silent build && npm run --silent package
+
+test-vscode: $(DEV) vsix ## run the tests of the VS Code extension, also in a real VS Code, which is fetched
+	@cd $(VSCODE) && npm run --silent test && npm run --silent build:tests
+	@$(BIN)/python -m pytest -q --timeout 900 --vscode tests/vscode $(ARGS)
+
+vscode-settings: $(DEV) $(MODULES) ## put the server's settings into the package.json of the VS Code extension
+	@$(BIN)/python -m ollm_lsp.settings.contribution $(VSCODE)/package.json
+	@cd $(VSCODE) && npx prettier --log-level warn --write package.json
+
+lint: $(DEV) lint-vscode ## check formatting, lint rules, types and the layers
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports --no-logo
+	@$(MAKE) -s lint-neovim
 
-format: $(DEV) ## format the code and mend what can be mended
+lint-neovim: ## check the format of the Neovim plugin
+	@if command -v npm >/dev/null; then $(MAKE) -s $(STYLUA)/.installed && node editors/neovim/stylua.mjs $(STYLUA) --check; \
+		else echo "NOT CHECKED: the Lua files, for npm is not there: https://nodejs.org"; fi
+
+$(STYLUA)/.installed: Makefile
+	@mkdir -p $(STYLUA)
+	@npm install --prefix $(STYLUA) --no-audit --no-fund --loglevel=error @johnnymorganz/stylua@2.5.2
+	@touch $@
+
+lint-vscode:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(MODULES) && cd $(VSCODE) && npm run --silent lint; \
+	else echo "NOT CHECKED: the VS Code extension, because npm is not there"; fi
+
+format: $(DEV) $(STYLUA)/.installed ## format the code and mend what can be mended
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
+	@node editors/neovim/stylua.mjs $(STYLUA)
 
-bench: $(DEV) ## measure against peers, as ratios
-	@$(BIN)/python -m bench
+bench: $(DEV) ## measure in a few minutes, as ratios to peers
+	@$(BIN)/python -m bench $(ARGS)
+
+bench-full: $(DEV) ## measure everything against all peers, then write docs/performance.md
+	@$(BIN)/python -m bench --full $(ARGS)
+
+bench-check: $(DEV) ## fail when a ratio has become worse than the committed one, beyond the noise
+	@$(BIN)/python -m bench --check $(ARGS)
+
+performance-docs: $(DEV) ## write docs/performance.md from the newest full measurement
+	@$(BIN)/python -m bench --publish
 
 properties: $(DEV) ## list the numbered properties and the tests that guard them
 	@$(BIN)/python -m tests.properties
+
+threats: $(DEV) ## list the threats and faults and the tests that guard against them
+	@$(BIN)/python -m tests.threats
+
+screenshots: $(DEV) ## draw the screenshots of the documentation anew, in real editors
+	@$(BIN)/python -m tests.editors.pictures
+
+vscode-screenshots: $(DEV) vsix ## draw the screenshots of VS Code anew
+	@cd $(VSCODE) && npm run --silent build:tests
+	@$(BIN)/python -m tests.vscode.pictures
 
 settings-docs: $(DEV) ## generate docs/settings.md
 	@$(BIN)/python -m ollm_lsp.settings.reference > docs/settings.md
@@ -84,5 +164,5 @@ constraints: ## resolve the newest allowed versions and write constraints.txt
 	@rm -rf $(VENV)/.fresh
 
 clean: ## remove everything that was built or installed here
-	rm -rf $(VENV) .cache .hypothesis .pytest_cache .ruff_cache .import_linter_cache dist bench/results
+	rm -rf $(VENV) .cache .hypothesis .pytest_cache .ruff_cache .import_linter_cache dist bench/results $(VSCODE)/node_modules $(VSCODE)/dist $(VSCODE)/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

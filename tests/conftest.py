@@ -36,6 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Here and not beside the contract suite: pytest reads options before it looks that deep."""
     parser.addoption("--backend", action="append", help="a server for the contract suite; can be given again")
+    parser.addoption("--editor", action="append", help="also the tests in this real editor, which is fetched")
+    parser.addoption("--vscode", action="store_true", help="also the tests in a real VS Code, which is fetched")
+    parser.addoption("--cli-agents", help="the folder with the programs of the real CLI agents")
 
 
 def pytest_runtest_setup() -> None:

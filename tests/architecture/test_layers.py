@@ -42,6 +42,7 @@ OFFENCES = [
     offence("core/turn.py", "from ollm_lsp.settings import secrets", "layers"),
     offence("providers/http.py", "from ollm_lsp.store import places", "layers"),
     offence("lsp/server.py", "import ollm_lsp.app", "layers"),
+    offence("kraken/paid_provider.py", "from ollm_lsp.store import ledger", "layers"),
     offence("utils.py", "import json", "layers"),
     offence("core/chat.py", "import os", "core-is-pure"),
     offence("core/ports.py", "import aiohttp", "core-is-pure", "aiohttp-behind-providers"),
@@ -55,6 +56,7 @@ OFFENCES = [
     offence("terminal/client.py", "def late() -> None:\n    import aiohttp", "aiohttp-behind-providers"),
     offence("lsp/from_wire.py", "import pydantic", "pydantic-behind-settings"),
     offence("store/places.py", "import yaml", "pydantic-behind-settings"),
+    offence("tools/secret_files.py", "import detect_secrets", "detector-behind-kraken"),
 ]
 
 

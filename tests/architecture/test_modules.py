@@ -8,6 +8,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ollm_lsp"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -94,15 +96,22 @@ WRITES = {
 }
 WRITERS = {
     "checkup.py",  # tries whether the state directory can be written
+    "settings/contribution.py",  # writes the package.json of our own extension, for its developers
+    "settings/starter.py",  # makes the user's own settings file, when they ask for it and there is none
+    "providers/agents/cli_agent.py",  # makes an empty folder there
     "providers/model_file.py",  # keeps the fetched model there
     "providers/model_process.py",  # and the log of its process
     "store/database.py",  # keeps the conversations there
+    "store/places.py",  # makes that directory, for this user alone
     "store/texts.py",  # and texts that an editor shows
+    "terminal/file_editor.py",  # the terminal is the editor there, and its user has allowed the change
+    "terminal/text_editor.py",  # a file of its own, for the user's text editor
     "terminal/screen.py",  # sends what nobody reads to the null device
 }
 
 
-def test_only_a_few_modules_write_files_and_all_of_them_in_the_state_directory() -> None:
+@pytest.mark.threat("T14", "T20")
+def test_only_a_few_modules_write_files_and_only_the_terminals_editor_those_of_the_workspace() -> None:
     def writes(node: ast.AST) -> bool:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             return False
@@ -114,14 +123,54 @@ def test_only_a_few_modules_write_files_and_all_of_them_in_the_state_directory()
     assert {str(module.relative_to(PACKAGE)) for module in found} == WRITERS
 
 
+STARTS = re.compile(
+    r"asyncio\.create_subprocess_|subprocess\.|os\.(system|popen|exec|spawn|posix_spawn|fork)|(child\.)?started$"
+)
+STARTERS = {
+    "processes/child.py",  # every program that somebody else may have a say in, and its guardian
+    "providers/model_process.py",  # our own interpreter, with the program of the embedded model
+    "providers/model_file.py",  # our own interpreter, with pip
+    "terminal/server_process.py",  # our own interpreter, with the server
+    "terminal/text_editor.py",  # what the user's $VISUAL or $EDITOR names
+    # By `child.started`, with a path outside of the workspace and an environment of ours:
+    "kraken/hooks.py",
+    "providers/agents/probe.py",
+    "providers/agents/runner.py",
+    "tools/ripgrep.py",
+    "tools/run_command.py",
+    "tools/slow_search.py",
+}
+
+
+@pytest.mark.threat("T13", "T18")
+def test_only_a_few_modules_start_programs_none_of_them_git_and_none_by_a_shell() -> None:
+    """What git runs is up to the workspace, so that the safest call of it is none."""
+
+    def starts(node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and STARTS.match(ast.unparse(node.func)) is not None
+
+    found = {module for module in MODULES if any(map(starts, ast.walk(tree_of(module))))}
+    assert {str(module.relative_to(PACKAGE)) for module in found} == STARTERS
+    words = {node.value for module in found for node in ast.walk(tree_of(module)) if isinstance(node, ast.Constant)}
+    assert not words & {"git", "sh", "bash", "cmd", "cmd.exe", "/bin/sh"}
+    assert not any(by_shell(node) for module in MODULES for node in ast.walk(tree_of(module)))
+
+
+def by_shell(node: ast.AST) -> bool:
+    """Whether a call starts a program by a shell."""
+    if not isinstance(node, ast.Call):
+        return False
+    return "subprocess_shell" in ast.unparse(node.func) or any(word.arg == "shell" for word in node.keywords)
+
+
 OPENS = {"open", "fdopen", "read_text", "read_bytes", "scandir", "listdir", "iterdir", "glob", "rglob", "walk", "fwalk"}
 OPENERS = {
     "tools/walk.py",  # the walk itself
     "tools/walk_by_path.py",  # and what stands in for it on Windows
-    "tools/child.py",  # looks for processes in /proc
 }
 
 
+@pytest.mark.threat("T14")
 def test_only_the_walk_opens_files_of_the_user() -> None:
     def opens(node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):

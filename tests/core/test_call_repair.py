@@ -97,11 +97,13 @@ async def test_a_call_under_a_slightly_wrong_name_is_put_right() -> None:
     assert await repair(native("delete"), USE) == [native("delete"), USE]
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.parametrize("reason", [FinishReason.LENGTH, FinishReason.CONTENT_FILTER])
 async def test_an_answer_that_was_cut_makes_no_call(reason: FinishReason) -> None:
     assert await repair(TextDelta(BODY), Finished(reason)) == [TextDelta(BODY), Finished(reason)]
 
 
+@pytest.mark.threat("F4")
 async def test_a_stream_without_an_end_makes_no_call() -> None:
     assert await repair(TextDelta(BODY)) == [TextDelta(BODY)]
 

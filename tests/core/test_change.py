@@ -63,6 +63,7 @@ def what_happens(change: Change) -> tuple[object, ...]:
             return ("delete", uri, base.text)
 
 
+@pytest.mark.threat("T11")
 @patient
 @given(changes, changes)
 def test_two_proposals_have_the_same_digest_exactly_when_the_same_will_happen(one: Change, other: Change) -> None:
@@ -72,6 +73,7 @@ def test_two_proposals_have_the_same_digest_exactly_when_the_same_will_happen(on
     assert proposal(one).digest != proposal(one, tool="write_file").digest
 
 
+@pytest.mark.threat("T11")
 def test_the_digest_tells_one_file_from_two_and_one_order_from_another() -> None:
     a, b = CreateFile("file:///a", "x"), CreateFile("file:///b", "x")
     assert len({proposal(a).digest, proposal(a, b).digest, proposal(b, a).digest}) == 3
@@ -123,6 +125,7 @@ def test_every_change_has_a_kind_and_its_documents() -> None:
     assert uris(CreateFile("a", "")) == ("a",)
 
 
+@pytest.mark.threat("T10")
 @patient
 @given(changes)
 def test_what_is_shown_holds_the_whole_diff_in_a_block_that_it_cannot_leave(change: Change) -> None:
@@ -137,6 +140,7 @@ def test_what_is_shown_holds_the_whole_diff_in_a_block_that_it_cannot_leave(chan
     assert "\u202e" not in text
 
 
+@pytest.mark.threat("T10")
 @patient
 @given(st.text(st.sampled_from("a` \n"), max_size=12))
 def test_no_text_breaks_out_of_its_fence(text: str) -> None:
@@ -148,6 +152,7 @@ def test_no_text_breaks_out_of_its_fence(text: str) -> None:
     assert "`" * ticks not in text
 
 
+@pytest.mark.threat("T10")
 def test_both_ends_of_a_move_are_shown_and_names_cannot_lie() -> None:
     change = RenameFile("/a\u202ecod.exe", "/p\u0430y\nEdit `x`")
     text = shown(proposal(change), str)
@@ -156,6 +161,7 @@ def test_both_ends_of_a_move_are_shown_and_names_cannot_lie() -> None:
     assert shown(proposal(delete("/a", "")), str) == "Delete `/a`, which is empty"
 
 
+@pytest.mark.threat("T22")
 def test_hidden_characters_that_an_edit_adds_are_pointed_out() -> None:
     (caution,) = cautions(edit("file:///a.py", "x\n", "x\u202e\n"))
     assert "RIGHT-TO-LEFT OVERRIDE" in caution
@@ -165,6 +171,7 @@ def test_hidden_characters_that_an_edit_adds_are_pointed_out() -> None:
     assert "**Caution.** It adds characters" in shown(proposal(CreateFile("/a", "\u200b")), str)
 
 
+@pytest.mark.threat("T24")
 @pytest.mark.parametrize(
     "text",
     [

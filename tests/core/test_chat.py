@@ -29,6 +29,7 @@ from ollm_lsp.core.events import (
     ProviderEvent,
     ReasoningDelta,
     ReasoningSigned,
+    SessionReported,
     Started,
     TextDelta,
     ToolCalled,
@@ -82,7 +83,9 @@ def forwarded(events: list[ProviderEvent], limit: int = 1_000) -> list[ChatEvent
             calls += 1
             name = event.call.name
             heard.append(ToolChanged(f"r.1.{calls}", event.call, ToolKind.OTHER, name, (), ToolStatus.PENDING))
-        elif not isinstance(event, Finished | ReasoningSigned):
+        elif isinstance(event, ToolChanged):
+            heard.append(replace(event, id=f"r.1.{event.id}"))
+        elif not isinstance(event, Finished | ReasoningSigned | SessionReported):
             heard.append(event)
     return heard
 
@@ -122,6 +125,7 @@ async def test_events_are_forwarded_in_order_and_unchanged_until_one_end(
     assert run.provider.closed == 1
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.prop("core-6")
 @pytest.mark.prop("core-28")
 @patient
@@ -178,6 +182,7 @@ async def test_an_unexpected_exception_becomes_an_error_event_that_does_not_repe
     assert run.provider.closed == 1
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.prop("core-28")
 @patient
 @given(st.lists(said, max_size=12))
@@ -196,6 +201,7 @@ async def test_a_stream_that_just_stops_is_an_incomplete_answer(events: list[Pro
     assert run.kept.output == output_of(events)
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @pytest.mark.prop("core-34")
 @patient
@@ -216,6 +222,7 @@ async def test_a_cancel_while_the_model_is_silent_keeps_what_was_said(
     assert run.kept.output == output_of(events[:cut])
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @pytest.mark.prop("core-34")
 @patient
@@ -242,6 +249,7 @@ async def test_a_cancel_while_the_stream_is_being_closed_is_still_a_cancel() -> 
     assert run.kept.output == output_of(STORY)
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 async def test_a_cancel_waits_until_the_stream_is_closed() -> None:
     run = scripted(TextDelta("a"), Hang(), hold_at=0)

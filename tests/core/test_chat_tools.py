@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_lsp.core.chat import CUT_OFF, STOPPED
-from ollm_lsp.core.errors import ContextOverflow, IncompleteAnswer, InternalError, ServerFailed
+from ollm_lsp.core.errors import (
+    ContextOverflow,
+    IncompleteAnswer,
+    InternalError,
+    ProviderError,
+    ServerFailed,
+    Unsupported,
+)
 from ollm_lsp.core.events import (
     ChatEvent,
     Ended,
@@ -29,7 +36,7 @@ from ollm_lsp.core.events import (
     UsageReported,
     Warned,
 )
-from ollm_lsp.core.messages import Message, Reasoning, Role, Text
+from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.repetition import ADVICE
 from ollm_lsp.core.tokens import estimate_tools
@@ -175,6 +182,7 @@ async def test_the_chat_ends_after_the_last_turn_that_it_may_take(max_turns: int
     assert_valid(run.conversation.history("r", MODEL))
 
 
+@pytest.mark.threat("T29", "F39")
 @pytest.mark.prop("core-9")
 async def test_a_model_that_would_never_end_gets_ten_turns() -> None:
     numbers = iter(range(1_000))
@@ -234,6 +242,7 @@ async def test_a_model_without_tools_is_offered_none() -> None:
 # Repetition
 
 
+@pytest.mark.threat("T29", "F39")
 async def test_a_model_that_goes_in_circles_is_told_first_and_then_stopped() -> None:
     run = run_of([called(), TOOL_USE])
     response = await run.chat()
@@ -345,6 +354,7 @@ async def test_usage_and_cost_are_totals_over_the_turns(turns: list[list[Usage]]
 # Cancel and failure
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @pytest.mark.prop("core-34")
 @pytest.mark.parametrize("turn", [1, 2])
@@ -375,6 +385,7 @@ async def test_a_cancel_while_the_model_speaks(turn: int, said: list[Step], kept
     assert_valid(run.conversation.history("r", MODEL))
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @pytest.mark.prop("core-34")
 @pytest.mark.parametrize(
@@ -449,6 +460,7 @@ async def test_a_reader_that_fails_leaves_a_whole_history_behind(status: ToolSta
     assert asyncio.all_tasks() == before
 
 
+@pytest.mark.threat("F4", "F14")
 @pytest.mark.prop("core-6")
 @pytest.mark.parametrize("reason", [FinishReason.LENGTH, FinishReason.CONTENT_FILTER])
 async def test_a_stream_that_was_cut_off_runs_nothing(reason: FinishReason) -> None:
@@ -484,6 +496,7 @@ class Deaf(RecordingSink):
         pass
 
 
+@pytest.mark.threat("F18")
 async def test_of_a_long_stream_nothing_is_kept_but_its_text() -> None:
     async def kept_by(size: int) -> int:
         run = Run(Flood(size), Deaf())
@@ -498,3 +511,48 @@ async def test_of_a_long_stream_nothing_is_kept_but_its_text() -> None:
 
     await kept_by(100)  # whatever is made once
     assert await kept_by(40_000) - await kept_by(10_000) < 30_000 / 2, "less than half a byte for each token"
+
+
+IMAGE = Image("image/png", b"x")
+SEES = Capabilities(tools=True, vision=True, context_window=100_000)
+
+
+async def shown(*turns: list[Step]) -> Run:
+    """A chat with a model that is thought to see, and a tool that gives an image."""
+    first, *then = turns
+    provider = ScriptedProvider(*first, then=then, capabilities=SEES)
+    run = Run(provider, toolbox=Toolbox([FakeTool(does=ToolOutcome("a.png", images=(IMAGE,)))]))
+    await run.chat(replace(question(), capabilities=SEES))
+    return run
+
+
+@pytest.mark.prop("core-35")
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Unsupported("It is not a multimodal model.", remedy="Choose another."),
+        ServerFailed("It cannot process the image.", remedy="Mend it.", status=400),
+    ],
+)
+async def test_a_server_that_refuses_the_image_of_a_tool_is_asked_without_it(refusal: Exception) -> None:
+    run = await shown([called(), TOOL_USE], [refusal], [called(path="b"), TOOL_USE], DONE)
+    given = [request.messages[-1].parts[-1] for request in run.provider.requests[1:]]
+    assert [part.images for part in given if isinstance(part, ToolResult)] == [(IMAGE,), (), ()]
+    assert [event.code for event in of_kind(run, Warned)] == ["images_hidden"]
+    assert [event.number for event in of_kind(run, TurnStarted)] == [1, 2, 3]
+    assert run.kept.text == "done"
+    assert [result.images for result in results_in(run)] == [(IMAGE,), (IMAGE,)]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [[Unsupported("No.", remedy="x")]],
+        [[called(), TOOL_USE], [ServerFailed("No.", remedy="x", status=500)]],
+        [[called(), TOOL_USE], [TextDelta("I see"), Unsupported("No.", remedy="x")]],
+    ],
+    ids=["no image was sent", "not refused", "has spoken"],
+)
+async def test_other_failures_are_not_laid_on_images(turns: list[list[Step]]) -> None:
+    with pytest.raises(ProviderError, match=r"No\."):
+        await shown(*turns, DONE)

@@ -258,6 +258,7 @@ def test_what_another_model_signed_goes_to_nobody_else() -> None:
     assert conversation.history("1", ModelId("p", "other")) == repaired((asked, plain))
 
 
+@pytest.mark.threat("F43", "F49")
 @pytest.mark.prop("eng-3")
 @pytest.mark.prop("core-8")
 @patient

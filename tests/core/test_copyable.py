@@ -37,11 +37,13 @@ def test_joiners_between_plain_letters_hide_something() -> None:
     assert copyable("pass\u200dword") == "pass⟨U+200D⟩word"
 
 
+@pytest.mark.threat("T19")
 @given(st.text())
 def test_what_is_shown_never_acts_on_a_display(text: str) -> None:
     assert not any(character < " " or "\x7f" <= character <= "\x9f" for character in copyable(text))
 
 
+@pytest.mark.threat("T19")
 @patient
 @given(st.text(st.characters() | st.sampled_from("\u202e\u200d\u200c\ufe0f\u27e8\n\N{WOMAN}U+0")))
 def test_no_two_names_look_the_same_and_each_stays_on_one_line(text: str) -> None:

@@ -44,6 +44,7 @@ def patched(old: str, shown: str) -> str:
     return "".join(made + rest[here:])
 
 
+@pytest.mark.threat("T10")
 @patient
 @given(texts, texts)
 def test_the_diff_holds_all_that_is_needed_to_make_the_new_text(old: str, new: str) -> None:
@@ -70,6 +71,7 @@ def test_it_looks_as_people_know_it() -> None:
     )
 
 
+@pytest.mark.threat("T10")
 @pytest.mark.parametrize(
     ("old", "new", "holds"),
     [

@@ -44,6 +44,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.threat("T30")
 @patient
 @given(
     st.one_of(
@@ -63,6 +64,7 @@ def test_any_bytes_are_json_or_a_json_error(octets: bytes) -> None:
     assert value == json.loads(octets.decode())
 
 
+@pytest.mark.threat("T12")
 @patient
 @given(st.lists(pieces, max_size=12).map("".join))
 @example('{"a": "' + "\ud800" + '"}')
@@ -105,12 +107,14 @@ def test_the_written_form_of_a_nul_is_only_text() -> None:
     assert decode_arguments(json.dumps(source)) == source
 
 
+@pytest.mark.threat("T12")
 @pytest.mark.parametrize("text", [r'{"a": "\u0000"}', r'{"a\u0000": 1}', r'{"a": [{"b": "\\\u0000"}]}'])
 def test_a_nul_in_arguments_is_refused(text: str) -> None:
     with pytest.raises(JsonError, match="NUL"):
         decode_arguments(text)
 
 
+@pytest.mark.threat("T12")
 @pytest.mark.parametrize("text", [r'{"a": "\ud800"}', r'{"\udc00": 1}', r'{"a": [["x\ude00\ud83d"]]}'])
 def test_a_lone_surrogate_in_arguments_is_refused(text: str) -> None:
     with pytest.raises(JsonError, match="surrogate"):
@@ -121,6 +125,7 @@ def test_a_pair_of_surrogates_is_a_character() -> None:
     assert decode_arguments(r'{"a": "\ud83d\ude00"}') == {"a": "😀"}
 
 
+@pytest.mark.threat("T12")
 @pytest.mark.parametrize(
     "text",
     ['{"path": "a", "path": "b"}', '[{"x": {"a": 1, "b": 2, "a": 1}}]', r'{"a": 1, "\u0061": 1}', '{"": 1, "": 2}'],
@@ -130,12 +135,14 @@ def test_the_same_key_twice_is_refused_at_any_depth(text: str) -> None:
         decode(text)
 
 
+@pytest.mark.threat("T12")
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 400 + ".0"])
 def test_a_number_that_is_not_finite_is_refused(number: str) -> None:
     with pytest.raises(JsonError):
         decode(f'{{"a": [{number}]}}')
 
 
+@pytest.mark.threat("T30")
 @pytest.mark.parametrize("number", ["9" * 5000, "-" + "1" * 100_000])
 def test_an_integer_of_absurd_length_is_refused(number: str) -> None:
     with pytest.raises(JsonError):
@@ -163,6 +170,7 @@ def nested_objects(depth: int) -> str:
     return '{"a":' * depth + "1" + "}" * depth
 
 
+@pytest.mark.threat("T30")
 @pytest.mark.parametrize("nested", [nested_lists, nested_objects])
 @pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 990, 1_000, 100_000])
 def test_what_is_nested_too_deeply_is_refused(nested: Callable[[int], str], depth: int) -> None:

@@ -66,6 +66,7 @@ def test_it_does_not_matter_who_is_who(base: str, ours: str, theirs: str) -> Non
     assert merge(base, ours, theirs) == merge(base, theirs, ours)
 
 
+@pytest.mark.threat("F20")
 @settings(deadline=None, max_examples=200)
 @given(pairs)
 def test_what_is_merged_holds_both_changes_exactly_and_what_is_far_apart_is_merged(
@@ -95,6 +96,7 @@ def test_what_is_merged_holds_both_changes_exactly_and_what_is_far_apart_is_merg
         assert merged is None
 
 
+@pytest.mark.threat("F20")
 @settings(deadline=None, max_examples=200)
 @given(texts, texts, texts)
 def test_every_line_that_somebody_added_is_in_the_merged_text(base: str, ours: str, theirs: str) -> None:
@@ -125,6 +127,7 @@ def test_the_same_change_is_made_once() -> None:
     assert merge("a\nb\nc\nd\n", "a\nx\nc\nD\n", "a\nx\nc\nd\n") == "a\nx\nc\nD\n"
 
 
+@pytest.mark.threat("F20")
 def test_an_edit_is_brought_onto_the_present_text_or_not_at_all() -> None:
     base, now = Snapshot("f", "a\nb\nc\n", 1), Snapshot("f", "a\nb\nC\n", 2)
     edit = EditText("f", base, "A\nb\nc\n")

@@ -125,6 +125,7 @@ async def test_the_tokens_that_were_counted_before_it_was_closed_count() -> None
     assert events == [UsageReported(Usage(5, 6)), CALL, USE]
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.prop("core-15")
 @pytest.mark.parametrize("reason", [FinishReason.LENGTH, FinishReason.CONTENT_FILTER])
 async def test_an_answer_that_was_cut_runs_nothing(reason: FinishReason) -> None:
@@ -156,6 +157,7 @@ WRONG = {
 }
 
 
+@pytest.mark.threat("F13")
 @pytest.mark.prop("core-19")
 @pytest.mark.prop("core-33")
 @pytest.mark.parametrize("name", WRONG)
@@ -172,6 +174,7 @@ async def test_a_correction_is_asked_for_and_the_corrected_call_is_made(name: st
     assert problem in hint.text
 
 
+@pytest.mark.threat("F13")
 @pytest.mark.prop("core-33")
 async def test_after_two_corrections_it_is_an_error() -> None:
     inner = following(*[said(BAD)] * 3)

@@ -182,6 +182,12 @@ def test_neighbours_of_one_role_become_one_message() -> None:
     assert last.parts == (Text("Observation: a"), Text("\n\n"), image)
 
 
+def test_an_image_of_a_tool_follows_its_observation() -> None:
+    image = Image("image/png", b"x")
+    result = Message(Role.TOOL, (ToolResult("2", "list", "a.png", images=(image,)),))
+    assert told(ASKED, assistant(CALLS[1]), result)[-1] == Message.user("Observation: a.png", image)
+
+
 def test_what_only_its_provider_can_read_is_left_out() -> None:
     secret = assistant(Reasoning("", "mark", is_redacted=True))
     assert texts(ASKED, secret, Message.user("well?")) == ["why?\n\nwell?"]

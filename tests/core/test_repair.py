@@ -23,6 +23,7 @@ def answered(*results: ToolResult) -> Message:
     return Message(Role.TOOL, results)
 
 
+@pytest.mark.threat("F49")
 @pytest.mark.prop("core-30")
 @patient
 @given(st.lists(messages, max_size=8))
@@ -33,6 +34,7 @@ def test_any_messages_become_a_history_that_every_wire_accepts(said: list[Messag
     assert repaired(history) == history
 
 
+@pytest.mark.threat("F49")
 @pytest.mark.prop("core-30")
 @patient
 @given(st.lists(messages, max_size=8))
@@ -47,6 +49,7 @@ def test_nothing_but_results_is_added_or_dropped_and_no_result_is_made_up(said: 
     assert kept <= texts
 
 
+@pytest.mark.threat("F49")
 @pytest.mark.prop("core-8")
 @pytest.mark.parametrize(
     ("broken", "whole"),

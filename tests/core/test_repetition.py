@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ollm_lsp.core.image import Image
 from ollm_lsp.core.repetition import PATIENCE, Repetition
 from ollm_lsp.core.tool import ToolCall, ToolResult
 from tests.core.values import patient
@@ -27,14 +30,25 @@ def watched(*turns: list[Outcome]) -> list[str]:
     return thoughts
 
 
+@pytest.mark.threat("T29", "F39")
 @pytest.mark.prop("core-9")
 def test_the_third_identical_call_is_worth_a_word_and_the_fourth_is_the_end() -> None:
     assert watched(*[[outcome("read", path=1)]] * 4) == ["", "", "tell", "end"]
 
 
+@pytest.mark.threat("T29", "F39")
 def test_a_circle_of_several_calls_is_a_circle_too() -> None:
     there, back = [outcome("read", path=1)], [outcome("read", path=2)]
     assert watched(there, back, there, back, there) == ["", "", "", "tell", "end"]
+
+
+def test_another_image_is_progress() -> None:
+    turns = [
+        [(call, replace(result, images=(Image("image/png", data),)))]
+        for call, result in [outcome("read", path=1)]
+        for data in (b"1", b"2", b"3", b"3", b"3")
+    ]
+    assert watched(*turns) == ["", "", "", "", "tell"]
 
 
 def test_the_order_of_keys_makes_no_other_call() -> None:

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from ollm_lsp.core.errors import InvalidMessage, Unsupported
-from ollm_lsp.core.messages import Image, Message
+from ollm_lsp.core.messages import Image, Message, Role
 from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.request import ChatRequest
-from ollm_lsp.core.tool import OneTool, ToolChoice, ToolSpec
+from ollm_lsp.core.tool import OneTool, ToolChoice, ToolResult, ToolSpec
 
 ASKED = (Message.user("why?"),)
 READ = ToolSpec("read", "Reads.", {"type": "object"})
 PICTURE = (Message.user("what?", Image("image/png", b"x")),)
+GIVEN = (Message(Role.TOOL, (ToolResult("1", "read", "a.png", images=(Image("image/png", b"x"),)),)),)
 
 
 @pytest.mark.prop("core-31")
@@ -41,6 +42,7 @@ def test_what_no_provider_could_take_cannot_be_asked(wrong: dict[str, Any]) -> N
     ("request_", "lacking", "words"),
     [
         (ChatRequest("m", PICTURE), Capabilities(tools=True), "images"),
+        (ChatRequest("m", GIVEN), Capabilities(tools=True), "images"),
         (ChatRequest("m", ASKED, tools=(READ,)), Capabilities(vision=True), "tools"),
     ],
 )

@@ -34,6 +34,7 @@ def test_a_block_that_is_there_once_is_replaced_and_nothing_else(before: str, ol
     assert replaced(before + old + after, [Block(old, new)]) == before + new + after
 
 
+@pytest.mark.threat("F24")
 @patient
 @given(texts, st.lists(st.tuples(texts, texts, st.booleans()), min_size=1, max_size=3))
 def test_whatever_is_replaced_the_text_around_it_stays_byte_for_byte(
@@ -50,6 +51,7 @@ def test_whatever_is_replaced_the_text_around_it_stays_byte_for_byte(
         assert all(letter in letters for letter in shorter)
 
 
+@pytest.mark.threat("F24")
 @patient
 @given(st.lists(st.sampled_from(["a", "b", "c = 1", "", "  d"]), min_size=1, max_size=8), st.data())
 def test_line_endings_of_the_file_are_kept_whatever_the_model_writes(lines: list[str], data: st.DataObject) -> None:
@@ -95,6 +97,7 @@ def test_lines_that_are_indented_unevenly_are_not_taken_for_the_same() -> None:
         replaced("\tif x:\n\t\ty\n", [Block("      if x:\n        y\n", "  pass\n")])
 
 
+@pytest.mark.threat("F24")
 def test_a_file_without_a_final_newline_stays_so() -> None:
     assert replaced("a\n  b", [Block("b\n", "c\n")]) == "a\n  c"
     assert replaced("a \nb", [Block("a\nb\n", "x\ny\n")]) == "x\ny"

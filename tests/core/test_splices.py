@@ -58,6 +58,7 @@ def test_with_enough_time_as_few_lines_change_as_can_be(old: list[str], new: lis
     assert changed == len(old) + len(new) - 2 * common[-1][-1]
 
 
+@pytest.mark.threat("F20")
 @patient
 @given(texts, texts)
 def test_the_splices_of_any_two_texts_make_the_one_of_the_other(base: str, new: str) -> None:
@@ -88,6 +89,7 @@ def test_an_editor_that_makes_the_splices_from_the_last_to_the_first_gets_the_ne
     assert buffer.text == new
 
 
+@pytest.mark.threat("F24")
 @pytest.mark.parametrize(
     ("base", "new", "expected"),
     [
@@ -106,6 +108,7 @@ def test_only_what_differs_is_touched(base: str, new: str, expected: list[Splice
     assert list(splices(base, new)) == expected
 
 
+@pytest.mark.threat("T30")
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -68,6 +68,7 @@ def test_more_is_never_fewer_tokens(said: list[Message], more: Message, text: st
         (Role.USER, Image("image/png", b"x" * 100_000), IMAGE_TOKENS),
         (Role.ASSISTANT, Reasoning("12345678"), 2),
         (Role.TOOL, ToolResult("id", "name", "12345678"), 2),
+        (Role.TOOL, ToolResult("id", "name", "1234", images=(Image("image/png", b"x"),) * 2), 1 + 2 * IMAGE_TOKENS),
     ],
 )
 def test_every_kind_of_part_counts(role: Role, part: Part, tokens: int) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ollm_lsp.core.errors import StoreFailed
 from ollm_lsp.core.fit import any_object
+from ollm_lsp.core.image import Image
 from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolOutcome, ToolResult, ToolStatus
 from ollm_lsp.core.toolbox import MAX_RESULT, Toolbox
 from tests.core.values import patient
@@ -148,6 +149,7 @@ async def test_where_there_are_no_tools_the_model_is_told_so() -> None:
     assert result.is_error
 
 
+@pytest.mark.threat("F13")
 @pytest.mark.prop("core-32")
 async def test_arguments_that_do_not_fit_never_reach_the_tool() -> None:
     def fits(schema: JsonObject, arguments: JsonObject, /) -> str | None:
@@ -444,3 +446,18 @@ async def test_a_tool_that_was_stopped_can_ask_nobody(monkeypatch: pytest.Monkey
     await ended.wait()
     assert not asked
     assert told.statuses() == [RUNNING, FAILED]
+
+
+async def test_images_reach_the_model_with_a_result_but_not_with_a_failure() -> None:
+    image = Image("image/png", b"x")
+    assert (await result_of(ToolOutcome("seen", images=(image,)))).images == (image,)
+    failed = await result_of(ToolOutcome("no", FAILED, (image,)))
+    assert (failed.text, failed.is_error, failed.images) == ("no", True, ())
+    broken = await result_of(ToolOutcome("\ud800", images=(image,)))
+    assert (broken.is_error, broken.images) == (True, ())
+
+
+@pytest.mark.prop("core-32")
+async def test_what_is_no_image_is_left_out() -> None:
+    result = await result_of(ToolOutcome("seen", images=("no image",)))  # pyright: ignore[reportArgumentType] - garbage
+    assert (result.text, result.images) == ("seen", ())

@@ -25,6 +25,7 @@ def test_every_part_is_told_but_thoughts() -> None:
             Message.user("Look.", Image("image/png", b"x")),
             Message(Role.ASSISTANT, (Reasoning("hm"), Text("Yes."), ToolCall("1", "read", {"path": "ä"}))),
             Message(Role.TOOL, (ToolResult("1", "read", "text"), ToolResult("2", "list", "No.", is_error=True))),
+            Message(Role.TOOL, (ToolResult("3", "read", "a.png", images=(Image("image/png", b"x"),)),)),
         ],
         1_000,
     )
@@ -32,6 +33,7 @@ def test_every_part_is_told_but_thoughts() -> None:
         "user: Look.\n[image/png]",
         'assistant: Yes.\n[calls read with {"path": "ä"}]',
         "tool: [read gave: text]\n[list failed: No.]",
+        "tool: [read gave: a.png [image/png]]",
     ]
 
 

@@ -111,6 +111,7 @@ def test_a_model_that_says_nothing_has_no_message() -> None:
     assert turn_of(Activity("loading"), Warned("code", "message"), TextDelta(""), ReasoningDelta("")).message is None
 
 
+@pytest.mark.threat("F2")
 @patient
 @given(st.lists(st.text("a😀\ud83d\ude00\udc00", max_size=3), max_size=8))
 @example(["\ud83d", "\ude00"])
@@ -127,6 +128,7 @@ def test_what_is_kept_can_be_sent_again_even_when_a_server_cuts_characters_in_tw
     assert "😀" in text or "\ud83d\ude00" not in "".join(deltas)
 
 
+@pytest.mark.threat("F18")
 @pytest.mark.prop("core-28")
 def test_four_times_as_many_deltas_take_about_four_times_as_long() -> None:
     def took(size: int) -> float:

@@ -48,6 +48,7 @@ HIDDEN = [
 ]  # fmt: skip
 
 
+@pytest.mark.threat("T10")
 @patient
 @given(any_text)
 def test_what_was_made_visible_can_be_read_back_so_no_two_texts_look_the_same(text: str) -> None:
@@ -60,6 +61,7 @@ def test_a_text_that_looks_like_a_spelling_is_not_taken_for_one() -> None:
     assert visible_name("⟨U+202E⟩") == "⟨U+27E8⟩U+202E⟩"
 
 
+@pytest.mark.threat("T10")
 @patient
 @given(any_text)
 def test_nothing_unseen_is_left_and_a_name_stays_on_one_line(text: str) -> None:
@@ -68,6 +70,7 @@ def test_nothing_unseen_is_left_and_a_name_stays_on_one_line(text: str) -> None:
         assert not [letter for letter in shown if unicodedata.category(letter) in unseen and letter not in spared]
 
 
+@pytest.mark.threat("T10")
 def test_every_character_that_may_be_ignored_when_it_is_drawn_is_spelt_out() -> None:
     ignorable = [
         chr(point)
@@ -86,23 +89,27 @@ def test_letters_and_symbols_stay_as_they_are() -> None:
             assert visible(chr(point)) == chr(point)
 
 
+@pytest.mark.threat("T10")
 def test_a_letter_that_looks_like_a_latin_one_is_spelt_out_in_a_latin_word() -> None:
     assert visible_name("p\u0430y.py") == "p⟨U+0430⟩y.py"
     assert visible_name("\u043f\u0440\u0438\u043c\u0435\u0440.py") == "\u043f\u0440\u0438\u043c\u0435\u0440.py"
     assert visible_name("\uff47it\n") == "⟨U+FF47⟩it⟨U+000A⟩"
 
 
+@pytest.mark.threat("T22")
 @pytest.mark.parametrize("text", HONEST, ids=ascii)
 def test_honest_texts_are_not_suspected(text: str) -> None:
     assert hidden(text) == []
 
 
+@pytest.mark.threat("T22")
 @pytest.mark.parametrize("text", HIDDEN, ids=ascii)
 def test_hidden_characters_are_found(text: str) -> None:
     assert hidden(text)
     assert hidden(f"{HONEST[0]}{text}")
 
 
+@pytest.mark.threat("T22")
 @patient
 @given(st.lists(st.sampled_from(HONEST), max_size=5), st.sampled_from(["\u202e", "\u2060", "\x1b"]), st.integers(0, 40))
 def test_a_hidden_character_is_found_wherever_it_is_and_its_place_is_told(
@@ -114,6 +121,7 @@ def test_a_hidden_character_is_found_wherever_it_is_and_its_place_is_told(
     assert (character, line, column) in [(one.character, one.line, one.column) for one in hidden(spoilt)]
 
 
+@pytest.mark.threat("T22")
 @patient
 @given(
     st.text(st.characters(categories=["L", "N", "P", "Zs", "Sc", "Sm"], exclude_characters="\u115f\u1160\u3164\uffa0"))

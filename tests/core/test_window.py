@@ -150,6 +150,7 @@ async def test_results_get_the_room_that_is_left() -> None:
     assert window.room(2) == (LIMIT - LIMIT // 4 - 150) * CHARS_PER_TOKEN // 2
 
 
+@pytest.mark.threat("F15")
 @pytest.mark.prop("core-26")
 @patient
 @given(st.lists(st.integers(5, 400), min_size=1, max_size=9), st.integers(1, 3))

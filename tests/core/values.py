@@ -19,8 +19,9 @@ from ollm_lsp.core.events import (
 from ollm_lsp.core.messages import Image, Message, Part, Reasoning, Role, Text
 from ollm_lsp.core.tool import ToolCall, ToolResult
 from ollm_lsp.core.usage import Usage
+from tests.support.scale import IS_LARGE
 
-patient = settings(deadline=None, max_examples=100)
+patient = settings(deadline=None, max_examples=200 if IS_LARGE else 50)
 """A busy machine is no failure."""
 
 words = st.text(max_size=6)
@@ -31,12 +32,14 @@ arguments = st.sampled_from([{}, {"path": "a"}, {"": None, "deep": [{"a": [1, 2.
 signatures = st.none() | names
 calls = st.builds(ToolCall, names, names, arguments, signatures)
 
+images = st.builds(Image, st.sampled_from(["image/png", "image/jpeg"]), st.binary(min_size=1, max_size=8))
 parts: dict[type[Part], st.SearchStrategy[Part]] = {
     Text: st.builds(Text, words),
-    Image: st.builds(Image, st.sampled_from(["image/png", "image/jpeg"]), st.binary(min_size=1, max_size=8)),
+    Image: images,
     Reasoning: st.builds(Reasoning, words, signatures) | st.builds(Reasoning, st.just(""), names, st.just(True)),
     ToolCall: calls,
-    ToolResult: st.builds(ToolResult, names, names, words, st.booleans()),
+    ToolResult: st.builds(ToolResult, names, names, words, st.booleans())
+    | st.builds(ToolResult, names, names, words, st.just(False), st.lists(images, max_size=2).map(tuple)),
 }
 any_part = st.one_of(list(parts.values()))
 

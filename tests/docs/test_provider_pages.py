@@ -11,24 +11,18 @@ from ollm_lsp.settings.options import Options, section_at
 from ollm_lsp.settings.provider_options import KINDS
 from ollm_lsp.settings.section import Section, keys, subsection
 from ollm_lsp.settings.source import SettingsSource
+from tests.support.pages import fences, prose
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "providers"
 OVERVIEW = FOLDER / "README.md"
 PAGES = sorted(FOLDER.glob("*.md"))
-SERVERS = [page for page in PAGES if page != OVERVIEW]
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EDITORS = sorted((ROOT / "docs" / "editors").glob("*.md"))
+AGENTS = FOLDER / "cli-agents.md"
+SERVERS = [page for page in PAGES if page not in (OVERVIEW, AGENTS)]
 _CODE = re.compile(r"`([^`\n]+)`")
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 _LINK = re.compile(r"\]\(([^)]+)\)")
-
-
-def fences(page: Path, language: str) -> list[str]:
-    return [text for kind, text in _FENCE.findall(page.read_text(encoding="utf-8")) if kind == language]
-
-
-def prose(page: Path) -> str:
-    return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 def name_of(page: Path) -> str:
@@ -76,7 +70,7 @@ def test_the_pages_name_the_options_that_every_server_has() -> None:
     assert named >= {"baseUrl", "apiKey", "allowInsecure", "contextWindow", "maxRetries", "firstToken", "maxTokens"}
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "docs" / "settings.md"], ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *EDITORS, ROOT / "README.md", ROOT / "docs" / "settings.md"], ids=name_of)
 def test_every_relative_link_leads_to_a_file_and_its_heading(page: Path) -> None:
     links = [link for link in _LINK.findall(prose(page)) if not link.startswith("https://")]
     assert links
@@ -111,7 +105,7 @@ def test_every_type_of_provider_has_its_page_with_an_example(kind: str, tmp_path
     assert type(provider).__name__.removesuffix("Settings") == section.__name__.removesuffix("Options")
 
 
-@pytest.mark.parametrize("page", SERVERS, ids=name_of)
+@pytest.mark.parametrize("page", [*SERVERS, AGENTS], ids=name_of)
 def test_the_overview_leads_to_every_page(page: Path) -> None:
     assert f"]({page.name})" in prose(OVERVIEW)
     assert "](docs/providers/README.md)" in prose(ROOT / "README.md")

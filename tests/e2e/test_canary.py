@@ -12,6 +12,7 @@ import pytest
 from tests.providers.vendors import MODEL, VENDORS, Vendor
 from tests.support.editor import Refused, editor, environment
 from tests.support.http_server import HttpServer, Request, Responder
+from tests.support.scale import IS_LARGE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -110,6 +111,7 @@ def assert_not_in_files(folder: Path) -> None:
         assert b"CANARY" not in path.read_bytes(), path
 
 
+@pytest.mark.threat("T1", "T3", "T4")
 @every_vendor
 async def test_a_key_is_in_no_event_error_log_or_file_whatever_the_server_does_with_it(
     vendor: Vendor, tmp_path: Path
@@ -154,7 +156,9 @@ async def test_a_key_is_in_no_event_error_log_or_file_whatever_the_server_does_w
         assert elsewhere.requests == []
 
 
-@every_vendor
+@pytest.mark.threat("T4")
+@pytest.mark.large
+@pytest.mark.parametrize("vendor", VENDORS if IS_LARGE else VENDORS[:1], ids=lambda vendor: vendor.name)
 @pytest.mark.parametrize("command", ["doctor", "doctor --json", "models", "chat -p hello"])
 async def test_a_key_is_in_nothing_that_is_printed(command: str, vendor: Vendor, tmp_path: Path) -> None:
     async def refuse(_: Request, responder: Responder) -> None:

@@ -21,6 +21,9 @@ chat: { sistemPrompt: x }
 providers:
   ollama: { type: ollama, baseUrl: "http://127.0.0.1:9" }
   away: { type: openai, baseUrl: "http://127.0.0.1:9/v1" }
+kraken:
+  enabled: true
+  apiProviders: { gpt: { provider: openai, apiKey: "${OLLM_NO_SUCH_KEY}", model: gpt-4o } }
 """
 
 
@@ -62,13 +65,16 @@ async def test_the_doctor_finds_trouble_and_names_its_remedy(tmp_path: Path) -> 
     status, stdout, _ = await run(environ, "doctor", "--json")
     findings = {finding["subject"]: finding for finding in json.loads(stdout)["findings"]}
     assert status == 1
+    assert findings["external provider gpt"]["level"] == "warning"
+    assert "OLLM_NO_SUCH_KEY" in findings["external provider gpt"]["message"]
     assert findings["provider away"]["level"] == "error"
     assert findings["provider ollama"]["level"] == "warning"
     assert findings["provider embedded"]["level"] == "ok"
     assert "sistemPrompt" in findings["settings"]["message"]
     assert all(finding["remedy"] for finding in findings.values() if finding["level"] != "ok")
-    status, stdout, _ = await run(environ, "doctor")
+    status, stdout, stderr = await run(environ, "doctor")
     assert "ERROR    provider away" in stdout
+    assert not stderr
 
 
 async def test_the_doctor_is_content_with_the_defaults(real_model_path: Path, tmp_path: Path) -> None:
@@ -119,6 +125,7 @@ async def test_a_wrong_command_line_is_explained(tmp_path: Path, arguments: list
     assert "usage: ollm-lsp" in stderr
 
 
+@pytest.mark.threat("T5")
 async def test_a_folder_with_booby_traps_runs_nothing(real_model_path: Path, tmp_path: Path) -> None:
     """`chat` starts the server inside a folder that holds modules with the names of those it imports."""
     install_model(tmp_path, real_model_path)

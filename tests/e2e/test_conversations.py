@@ -83,6 +83,7 @@ async def test_a_conversation_is_resumed_branched_renamed_and_deleted_by_the_nex
                 assert await refusal(server, f"ollm/chat/{method}", **params) == "conversation_not_found"
 
 
+@pytest.mark.threat("F45")
 @pytest.mark.prop("eng-3")
 async def test_two_servers_at_once_see_each_others_responses(tmp_path: Path) -> None:
     async with FakeOllama([MODEL], count_messages) as fake:
@@ -136,6 +137,7 @@ async def test_conversations_that_shall_not_be_kept_last_as_long_as_the_server(t
         assert not list((tmp_path / "state").glob("conversations*"))
 
 
+@pytest.mark.threat("F46")
 @pytest.mark.prop("eng-3")
 @pytest.mark.parametrize("trouble", ["newer", "damaged"])
 async def test_a_store_that_cannot_be_used_is_one_warning_and_chats_go_on(tmp_path: Path, trouble: str) -> None:
@@ -160,6 +162,7 @@ async def test_a_store_that_cannot_be_used_is_one_warning_and_chats_go_on(tmp_pa
         assert len(warnings(server)) == 1
 
 
+@pytest.mark.threat("T4")
 @pytest.mark.prop("krk-41")
 async def test_the_providers_key_is_not_in_the_file(tmp_path: Path) -> None:
     async with FakeOllama([MODEL], lambda _: words(f"Your key is {KEY} today")) as fake:

@@ -58,6 +58,7 @@ async def test_a_killed_model_process_is_one_error_and_is_started_anew(real_mode
         assert (await server.chat("Say hi."))["text"]
 
 
+@pytest.mark.threat("F42")
 async def test_a_frozen_model_process_can_be_cancelled_and_does_not_outlive_the_server(
     real_model_path: Path, tmp_path: Path
 ) -> None:
@@ -75,6 +76,7 @@ async def test_a_frozen_model_process_can_be_cancelled_and_does_not_outlive_the_
     assert not psutil.pid_exists(child.pid)
 
 
+@pytest.mark.threat("F42")
 async def test_the_model_process_ends_with_a_killed_server(real_model_path: Path, tmp_path: Path) -> None:
     install_model(tmp_path, real_model_path)
     async with editor(environment(tmp_path)) as server:
@@ -87,6 +89,7 @@ async def test_the_model_process_ends_with_a_killed_server(real_model_path: Path
         assert not child.is_running()
 
 
+@pytest.mark.threat("F41")
 async def test_shutdown_ends_a_running_chat_and_its_model(real_model_path: Path, tmp_path: Path) -> None:
     install_model(tmp_path, real_model_path)
     async with editor(environment(tmp_path)) as server:
@@ -128,6 +131,7 @@ async def test_a_full_disk_is_one_clear_error_and_the_next_chat_works(real_model
         await (await asyncio.create_subprocess_exec("umount", "-l", str(disk))).wait()
 
 
+@pytest.mark.threat("F46")
 async def test_a_state_directory_that_cannot_be_made_does_not_keep_a_model_from_answering(
     real_model_path: Path, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ async def test_the_same_task_ends_in_the_same_files_with_every_client(kind: str,
         assert not any("not" in told.split(".")[0] for told in model.results), model.results
 
 
+@pytest.mark.threat("T24")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("kind", [kind for kind in CLIENTS if kind != "plain"])
 async def test_a_no_changes_nothing_and_the_model_is_told(kind: str, tmp_path: Path) -> None:
@@ -41,6 +42,7 @@ async def test_a_no_changes_nothing_and_the_model_is_told(kind: str, tmp_path: P
         assert all("nothing was changed" in told.lower() for told in model.results), model.results
 
 
+@pytest.mark.threat("T6")
 async def test_an_answer_that_nobody_offered_is_a_no(tmp_path: Path) -> None:
     model = Model(TASK[:1])
     async with window(tmp_path, RICH, model) as client:
@@ -59,6 +61,7 @@ async def test_who_rejects_by_code_action_changes_nothing(tmp_path: Path) -> Non
         assert all("nothing was changed" in told.lower() for told in model.results), model.results
 
 
+@pytest.mark.threat("F36")
 async def test_a_client_that_makes_no_edits_is_not_asked_for_any(tmp_path: Path) -> None:
     model = Model(TASK[:1])
     async with window(tmp_path, {}, model) as client:
@@ -67,6 +70,7 @@ async def test_a_client_that_makes_no_edits_is_not_asked_for_any(tmp_path: Path)
         assert "nothing was changed" in model.results[0].lower()
 
 
+@pytest.mark.threat("F21")
 @pytest.mark.prop("lsp-2")
 async def test_the_model_reads_what_is_typed_and_not_what_is_saved(tmp_path: Path) -> None:
     model = Model([Call("read_file", {"path": "a.py"}), Call("search_text", {"query": "typed"})])
@@ -77,6 +81,7 @@ async def test_the_model_reads_what_is_typed_and_not_what_is_saved(tmp_path: Pat
         assert client.asked == []
 
 
+@pytest.mark.threat("T10")
 async def test_what_the_user_is_shown_is_the_whole_change_with_its_full_path(tmp_path: Path) -> None:
     async with window(tmp_path, RICH, Model(TASK[:1])) as client:
         await run(client, 0)
@@ -85,6 +90,7 @@ async def test_what_the_user_is_shown_is_the_whole_change_with_its_full_path(tmp
         assert "-    return a - b\n+    return a + b\n" in shown
 
 
+@pytest.mark.threat("F29")
 @pytest.mark.prop("lsp-4")
 async def test_an_accepted_proposal_can_be_taken_back_and_keeps_what_was_typed_since(tmp_path: Path) -> None:
     async with window(tmp_path, RICH, Model(TASK[:1])) as client:
@@ -104,6 +110,7 @@ async def test_a_rule_decides_without_a_question(tmp_path: Path) -> None:
         assert "gone.txt" in client.files()
 
 
+@pytest.mark.threat("T7")
 async def test_a_yes_for_the_conversation_is_asked_for_once_a_file(tmp_path: Path) -> None:
     again = Call("edit_file", {"path": "a.py", "edits": [{"old": "def add(a, b):", "new": "def plus(a, b):"}]})
     async with window(tmp_path, RICH, Model([TASK[0], again, TASK[1]])) as client:

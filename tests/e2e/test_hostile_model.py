@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
+pytestmark = pytest.mark.torture
+
 SECRET = "canary-secret-4711"
 PROTECTED = [
     ".git/hooks/pre-commit",
@@ -193,6 +195,7 @@ def is_seen(text: str) -> bool:
 SETTINGS = "tools: {runCommand: true}\n"
 
 
+@pytest.mark.threat("T6", "T8", "T9", "T10", "T13", "T14", "T19", "T20", "T24", "T26")
 @pytest.mark.prop("lsp-4")
 async def test_with_a_user_who_says_no_the_attacker_changes_starts_calls_and_learns_nothing(tmp_path: Path) -> None:
     trap = traps(tmp_path)
@@ -255,6 +258,7 @@ def _digest(*parts: str | None) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
+@pytest.mark.threat("T10", "T11", "T14", "T20")
 @pytest.mark.prop("lsp-4")
 async def test_with_a_user_who_says_yes_every_effect_is_one_that_was_shown(tmp_path: Path) -> None:
     trap = traps(tmp_path)
@@ -281,6 +285,7 @@ async def test_with_a_user_who_says_yes_every_effect_is_one_that_was_shown(tmp_p
     assert CANARY not in model.read
 
 
+@pytest.mark.threat("T13")
 async def test_commands_are_not_even_asked_about_where_they_are_off(tmp_path: Path) -> None:
     trap = traps(tmp_path)
     async with listener() as (port, called):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
+pytestmark = pytest.mark.torture
+
 CHATS = 3
 KILLS_OF_ONE = 10
 """How many servers die over one conversation: a longer one would not fit into the model's context."""
@@ -92,6 +94,7 @@ async def die(server: Editor, conversation_id: str | None, chance: Random) -> No
     await asyncio.gather(talking, reached, return_exceptions=True)
 
 
+@pytest.mark.threat("F43", "F44")
 @pytest.mark.prop("eng-3")
 @pytest.mark.timeout(1800)
 async def test_after_any_kill_everything_acknowledged_is_there(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ async def test_a_model_is_pulled_used_shown_and_deleted(tmp_path: Path) -> None:
         assert (await refused(server, "ollm/models/delete", "ollama:qwen3:4b"))["code"] == "model_not_found"
 
 
+@pytest.mark.threat("F35")
 async def test_cancelling_a_pull_closes_the_connection_to_ollama(tmp_path: Path) -> None:
     pace = asyncio.Semaphore(3)
     async with (

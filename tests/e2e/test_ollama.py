@@ -48,6 +48,7 @@ async def test_text_and_thoughts_stream_and_usage_is_reported(tmp_path: Path) ->
         assert body["options"]["num_ctx"] == 8192
 
 
+@pytest.mark.threat("F35")
 async def test_cancelling_closes_the_connection_to_ollama(tmp_path: Path) -> None:
     pace = asyncio.Semaphore(3)
     async with (
@@ -125,6 +126,7 @@ async def test_a_missing_model_is_an_error_that_names_those_there_are(tmp_path: 
         assert "models pull ollama:llama9" in data["remedy"]
 
 
+@pytest.mark.threat("F9")
 async def test_an_ollama_that_dies_in_mid_answer_leaves_the_beginning_and_an_error(tmp_path: Path) -> None:
     answers: list[list[Any]] = [[Say("It "), Say("adds"), Die()], words("All of it.")]
     async with (

@@ -10,8 +10,11 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from ollm_lsp.core.chat_file import parse
 from ollm_lsp.providers.model_process import ModelProcess
-from tests.support.editor import environment
+from tests.support.chat_client import ChatClient
+from tests.support.editor import editor, environment
+from tests.support.fake_ollama import FakeOllama
 from tests.support.lsp_client import lsp_client, send, until, values
 from tests.support.relay import relay
 
@@ -50,12 +53,16 @@ async def test_an_answer_about_an_unsaved_buffer_streams_and_usage_is_reported(
         client.text_document_did_open(
             lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "python", 1, "print('unsaved')\n"))
         )
+        # By the name that the server lists, so that its own tokenizer can be asked.
+        listed = (await send(client, "ollm/models/list", {"provider": "llama"})).models[0].id
         params = {
             "text": "What does this program print? Answer in one short sentence.",
+            "model": listed,
             "context": {"uri": uri},
             "partialResultToken": "events",
             "workDoneToken": "work",
         }
+        preview = await send(client, "ollm/context/preview", {"text": params["text"], "uri": uri, "model": listed})
         result = await send(client, "ollm/chat/send", params)
         events = values(client, "events")
         kinds = [event["type"] for event in events]
@@ -69,6 +76,7 @@ async def test_an_answer_about_an_unsaved_buffer_streams_and_usage_is_reported(
         (usage,) = [event for event in events if event["type"] == "usage"]
         assert usage["outputTokens"] >= len(deltas)
         assert usage["inputTokens"] > 30
+        assert (preview.totalTokens, preview.isEstimate) == (usage["inputTokens"], False)
         assert usage["cost"] == {"amount": 0.0, "currency": "USD", "known": True}
         assert result.usage.outputTokens == usage["outputTokens"]
         requests = b"".join(link.sent for link in wire.links)
@@ -81,6 +89,7 @@ async def test_an_answer_about_an_unsaved_buffer_streams_and_usage_is_reported(
         assert any("token" in message and message[0].isdigit() for message in messages)
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 async def test_cancelling_stops_the_stream_within_200_ms_and_the_backend_sees_it(
     llama: ModelProcess, tmp_path: Path
@@ -127,6 +136,7 @@ async def test_the_cancel_button_keeps_what_came_and_the_conversation_goes_on(
         assert result.text.split("\n")[0].encode() in wire.links[-1].sent
 
 
+@pytest.mark.threat("F48")
 async def test_a_plug_pulled_in_mid_stream_is_one_clear_error_and_the_next_chat_works(
     llama: ModelProcess, tmp_path: Path
 ) -> None:
@@ -142,3 +152,21 @@ async def test_a_plug_pulled_in_mid_stream_is_one_clear_error_and_the_next_chat_
         assert events[-2]["code"] == "incomplete"
         assert events[-2]["remedy"]
         assert (await send(client, "ollm/chat/send", {"text": "Say hi."})).text
+
+
+@pytest.mark.prop("lsp-1")
+async def test_a_chat_in_a_file_is_answered_by_the_real_model(llama: ModelProcess, tmp_path: Path) -> None:
+    async with editor(user(tmp_path, llama, llama.port)) as running:
+        client = ChatClient(running, FakeOllama(), tmp_path, "helix")
+        await client.start()
+        uri = client.open("a.ollm.md", "## You\n\nWhat is the capital of France? Answer in one word.\n")
+        result = await client.send(uri)
+        asked, said, following = parse(client.text(uri)).messages
+        assert asked.text.startswith("What is the capital")
+        assert said.text.split() == result["text"].split()
+        assert said.text
+        assert following.text == ""
+        client.type(uri, len(client.text(uri)) - 1, "And of Italy?")
+        again = await client.send(uri)
+        assert again["conversationId"] == result["conversationId"]
+        assert parse(client.text(uri)).messages[3].text.split() == again["text"].split()

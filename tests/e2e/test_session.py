@@ -23,6 +23,7 @@ def settings(fake: FakeOllama) -> str:
     return f"model: 'ollama:smollm2:135m'\nproviders: {{ollama: {{type: ollama, baseUrl: '{fake.url}'}}}}\n"
 
 
+@pytest.mark.threat("F41")
 async def test_shutdown_right_after_the_first_chat_stops_it(tmp_path: Path) -> None:
     pace = asyncio.Semaphore(0)
     async with (
@@ -72,6 +73,7 @@ async def test_two_chats_on_one_progress_token_are_both_stopped_by_its_button(tm
         assert [result["finishReason"] for result in results] == ["cancelled", "cancelled"]
 
 
+@pytest.mark.threat("F26")
 @pytest.mark.parametrize(
     "uri", ["file://[x/a.py", "file:///a%00b.py", "http://[", "::", "file:", "%zz", "file:///C#/x"]
 )
@@ -84,6 +86,7 @@ async def test_an_odd_address_breaks_nothing(tmp_path: Path, uri: str) -> None:
         assert "odd text" in str(fake.bodies()[0])
 
 
+@pytest.mark.threat("F26")
 async def test_a_hash_in_a_path_does_not_hide_an_excluded_file(tmp_path: Path) -> None:
     async with FakeOllama() as fake, editor(environment(tmp_path, settings(fake))) as server:
         await server.initialize()
@@ -93,6 +96,7 @@ async def test_a_hash_in_a_path_does_not_hide_an_excluded_file(tmp_path: Path) -
         assert "KEY" not in str(fake.bodies())
 
 
+@pytest.mark.threat("T4")
 @pytest.mark.prop("krk-41")
 async def test_a_key_that_a_server_echoes_at_the_cut_of_a_message_is_hidden_whole(tmp_path: Path) -> None:
     key = "sk-CANARY-0123456789abcdefghij"

@@ -15,21 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import ModelNotFound, SettingsError, StoreFailed
 from ollm_lsp.core.events import Activity
+from ollm_lsp.core.finding import Finding, Level
 from ollm_lsp.core.fit import any_object
 from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
+from ollm_lsp.kraken.hooks import Hooks
 from ollm_lsp.lsp.lazy_types import import_types
 from ollm_lsp.lsp.log import configure
+from ollm_lsp.settings.kraken_settings import HooksSettings
 from ollm_lsp.settings.layers import Resolution
 from ollm_lsp.settings.problems import Problem
 from ollm_lsp.settings.resolved import OpenAISettings, Settings
+from ollm_lsp.store.texts import keep
 from ollm_lsp.tools.toolset import Toolset
+from tests.support.memory_ledger import MemoryLedger
 from tests.support.scripted_provider import ScriptedProvider
+from tests.support.session import NoKraken
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
-    from ollm_lsp.core.ports import Fits, ProposalStore, Provider, ResponseStore
+    from ollm_lsp.core.ports import Fits, GrantStore, Kraken, Ledger, ProposalStore, Provider, ResponseStore
 
 NAMES = ("keyless", "plain", "shop")
 
@@ -77,6 +84,7 @@ class FixedServices:
         problem = Problem("config.yaml", "", "The file cannot be read.", "Correct it.")
         is_broken = not record.exists()
         self._resolution = Resolution(Settings(ModelId("shop", "small"), providers), (), problem if is_broken else None)
+        self._record = record
         self._shop = Shop(record)
 
     def narrow(self, editor: Mapping[str, Any], folders: Sequence[Path]) -> None:
@@ -100,7 +108,31 @@ class FixedServices:
     async def proposals(self) -> ProposalStore:
         raise StoreFailed("There is none.", remedy="None is needed.")
 
-    async def keep_text(self, text: str) -> str:  # noqa: ARG002 (part of the contract)
+    async def keep_text(self, text: str) -> str:
+        return keep(self._record.parent, text)
+
+    async def kraken(self) -> Kraken:
+        return NoKraken()
+
+    def external(self, name: str, *, is_trusted: bool) -> AbstractAsyncContextManager[Provider]:
+        raise SettingsError(f"There is no {name} ({is_trusted}).", remedy="None is needed.")
+
+    async def ledger(self) -> Ledger:
+        return MemoryLedger()
+
+    async def hooks(self) -> Hooks:
+        return Hooks(HooksSettings(), lambda _: None, {}, self._record.parent)
+
+    async def grants(self) -> GrantStore:
+        raise StoreFailed("There is none.", remedy="None is needed.")
+
+    async def settings_file(self) -> str:
+        raise SettingsError("There is none.", remedy="None is needed.")
+
+    async def examine(self) -> AsyncGenerator[Finding]:
+        yield Finding("shop", Level.WARNING, "is closed | on Sundays.", "Come back tomorrow.")
+
+    async def keep_chat(self, text: str) -> str:  # noqa: ARG002 (part of the contract)
         raise StoreFailed("There is no place.", remedy="None is needed.")
 
     async def fits(self) -> Fits:

@@ -58,6 +58,7 @@ def oracle_span(text: str, where: Range, encoding: PositionEncoding) -> tuple[in
 def check(buffer: TextBuffer, text: str) -> None:
     """The buffer holds this text, in the lines that splitting it anew gives."""
     assert buffer.text == text
+    assert buffer.length == len(text)
     lines = oracle_lines(text)
     assert buffer.line_count == len(lines)
     cut = [buffer.slice(span(number, 0, number, PAST)) for number in range(len(lines))]
@@ -76,6 +77,7 @@ ranges = st.one_of(positions.map(lambda place: Range(place, place)), st.builds(R
 edits = st.lists(st.tuples(ranges, texts), min_size=1, max_size=8)
 
 
+@pytest.mark.threat("F25")
 @pytest.mark.parametrize("encoding", PositionEncoding)
 @settings(max_examples=200, deadline=None)
 @given(text=texts, changes=edits, where=ranges)
@@ -100,6 +102,7 @@ AFTER = ["", "\r", "\n", "\r\n", "b", "b\r", "b\n"]
 FRESH = ["", "\r", "\n", "\r\n", "\n\r", "\r\r", "\n\n", "x", "\nx", "x\r", "\nx\r"]
 
 
+@pytest.mark.threat("F25")
 @pytest.mark.parametrize("fresh", FRESH)
 def test_line_endings_meet_at_the_seams(fresh: str) -> None:
     for text in sorted({"".join(parts) for parts in product(BEFORE, OLD, AFTER)}):
@@ -152,6 +155,7 @@ def test_an_edit_at_an_edge(
     assert buffer.line_count == count
 
 
+@pytest.mark.threat("F25")
 @pytest.mark.parametrize(
     ("encoding", "line", "indexes"),
     [
@@ -209,6 +213,7 @@ def typing_cost(text: str, where: Range) -> int:
     return cheapest(type_ten, 500)
 
 
+@pytest.mark.threat("F47")
 @pytest.mark.parametrize("line", ["some = line(of, code)\n", "some = 'é中😀'\r\n"])
 def test_the_cost_of_a_keystroke_does_not_grow_with_the_document(line: str) -> None:
     small = typing_cost(line * 1_000, span(500, 5, 500, 6))
@@ -229,7 +234,15 @@ def test_a_new_line_costs_far_less_than_splitting_the_document_anew() -> None:
     assert buffer.text == text
 
 
+@pytest.mark.threat("F47")
 def test_the_cost_in_a_long_line_is_that_of_a_few_copies() -> None:
     line = "x" * 300_000
     copies = cheapest(lambda: [line[: 150_000 + more] + "x" + line[150_000:] for more in range(10)], 50)
     assert typing_cost(line, span(0, 150_000, 0, 150_001)) <= 10 * copies
+
+
+def test_lines_are_read_without_their_endings_and_found_by_their_words() -> None:
+    buffer = TextBuffer("one\r\ntwo\rthree\n", PositionEncoding.UTF16)
+    assert [buffer.line(number) for number in range(buffer.line_count)] == ["one", "two", "three", ""]
+    assert buffer.lines_with("e", "tw") == [0, 1, 2]
+    assert buffer.lines_with("o", "x") == [0, 1]

@@ -118,6 +118,7 @@ async def cancelled(state: State) -> float:
     return took
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @pytest.mark.prop("core-34")
 @pytest.mark.parametrize("state", STATES.values(), ids=list(STATES))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_lsp.lsp import protocol
+from ollm_lsp.lsp import protocol, standard
 from ollm_lsp.lsp.buffer import Position, Range
 from ollm_lsp.lsp.from_wire import InvalidParams, structure
 from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
@@ -54,17 +54,17 @@ def test_a_whole_edit_is_read() -> None:
             {"text": "all"},
         ],
     }
-    params = structure(value, protocol.DidChangeParams)
-    assert params.text_document == protocol.VersionedIdentifier("file:///a", 3)
+    params = structure(value, standard.DidChangeParams)
+    assert params.text_document == standard.VersionedIdentifier("file:///a", 3)
     assert params.content_changes == [
-        protocol.ContentChange("x", Range(Position(1, 2), Position(3, 4))),
-        protocol.ContentChange("all"),
+        standard.ContentChange("x", Range(Position(1, 2), Position(3, 4))),
+        standard.ContentChange("all"),
     ]
 
 
 @pytest.mark.parametrize("value", [None, {}, [], [None], 5, "x"])
 def test_a_method_without_params_takes_whatever_a_client_sends(value: Any) -> None:
-    assert structure(value, protocol.NoParams) == protocol.NoParams()
+    assert structure(value, standard.NoParams) == standard.NoParams()
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,8 @@ def test_the_message_names_the_place(value: Any, where: str) -> None:
     with pytest.raises(InvalidParams) as error:
         structure(value, protocol.ChatSendParams)
     assert where in str(error.value)
+
+
+def test_true_is_no_number() -> None:
+    with pytest.raises(InvalidParams, match="limit"):
+        structure({"limit": True}, protocol.HistoryParams)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.threat("F30")
 async def test_a_request_before_initialize_is_refused_and_a_notification_dropped(tmp_path: Path) -> None:
     async with editor(environment(tmp_path)) as server:
         server.open("file:///early.py", "x = 1\n")
@@ -35,6 +36,7 @@ async def test_initialize_announces_what_the_server_can_do(tmp_path: Path) -> No
         assert result["capabilities"]["experimental"] == {"ollm": {"version": 1}}
 
 
+@pytest.mark.threat("F30")
 async def test_a_second_initialize_is_refused(tmp_path: Path) -> None:
     async with editor(environment(tmp_path)) as server:
         await server.initialize()
@@ -43,6 +45,7 @@ async def test_a_second_initialize_is_refused(tmp_path: Path) -> None:
         assert refusal.value.code == -32600
 
 
+@pytest.mark.threat("F30")
 async def test_after_shutdown_every_request_is_refused_and_exit_gives_status_0(tmp_path: Path) -> None:
     async with editor(environment(tmp_path)) as server:
         await server.initialize()
@@ -54,6 +57,7 @@ async def test_after_shutdown_every_request_is_refused_and_exit_gives_status_0(t
         assert await server.wait() == 0
 
 
+@pytest.mark.threat("F30")
 @pytest.mark.parametrize("initialized", [True, False])
 async def test_exit_without_shutdown_gives_status_1(tmp_path: Path, initialized: bool) -> None:
     async with editor(environment(tmp_path)) as server:
@@ -63,6 +67,7 @@ async def test_exit_without_shutdown_gives_status_1(tmp_path: Path, initialized:
         assert await server.wait() == 1
 
 
+@pytest.mark.threat("F41")
 @pytest.mark.parametrize("initialized", [True, False])
 async def test_the_server_ends_when_its_input_ends(tmp_path: Path, initialized: bool) -> None:
     async with editor(environment(tmp_path)) as server:
@@ -73,6 +78,7 @@ async def test_the_server_ends_when_its_input_ends(tmp_path: Path, initialized: 
         assert await server.wait() == 1
 
 
+@pytest.mark.threat("F41")
 async def test_the_server_ends_when_its_editor_is_gone_although_the_pipe_is_open(tmp_path: Path) -> None:
     stranger = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
     async with editor(environment(tmp_path)) as server:
@@ -82,6 +88,7 @@ async def test_the_server_ends_when_its_editor_is_gone_although_the_pipe_is_open
         assert await server.wait() == 1
 
 
+@pytest.mark.threat("F41")
 async def test_a_process_id_of_another_container_is_not_watched() -> None:
     unused = next(pid for pid in range(400_000, 4_000_000) if not psutil.pid_exists(pid))
     assert not is_running(unused)
@@ -137,6 +144,7 @@ async def test_malformed_notifications_are_dropped_and_the_server_goes_on(tmp_pa
         assert await server.request("shutdown") is None
 
 
+@pytest.mark.threat("F32")
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -162,8 +170,15 @@ async def test_bad_messages_are_answered_and_the_server_goes_on(tmp_path: Path, 
         assert await server.request("shutdown") is None
 
 
+@pytest.mark.threat("F32")
 @pytest.mark.parametrize(
-    "header", [b"Content-Length: x\r\n\r\n", b"Nonsense\r\n\r\n", b"Content-Length: 99999999999999\r\n\r\n"]
+    "header",
+    [
+        b"Content-Length: x\r\n\r\n",
+        b"Nonsense\r\n\r\n",
+        b"Content-Length: 99999999999999\r\n\r\n",
+        b"Content-Length: 000000000000999999999999\r\n\r\n",
+    ],
 )
 async def test_input_that_is_not_lsp_ends_the_server(tmp_path: Path, header: bytes) -> None:
     async with editor(environment(tmp_path)) as server:
@@ -171,6 +186,7 @@ async def test_input_that_is_not_lsp_ends_the_server(tmp_path: Path, header: byt
         assert await server.wait() == 1
 
 
+@pytest.mark.threat("F32")
 async def test_headers_may_come_in_any_spelling_and_order(tmp_path: Path) -> None:
     async with editor(environment(tmp_path)) as server:
         body = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {"capabilities": {}}}).encode()
@@ -186,6 +202,7 @@ async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     writer.close()
 
 
+@pytest.mark.threat("F33")
 async def test_a_request_id_in_use_is_refused(tmp_path: Path) -> None:
     settings = "model: slow:m\nproviders: {slow: {type: openai, baseUrl: 'http://127.0.0.1:%d/v1'}}\n"
     silent = await asyncio.start_server(silence, "127.0.0.1", 0)
@@ -199,6 +216,7 @@ async def test_a_request_id_in_use_is_refused(tmp_path: Path) -> None:
         first.cancel()
 
 
+@pytest.mark.threat("F33")
 async def test_answers_to_what_was_never_asked_are_dropped_even_with_the_id_of_a_running_request(
     tmp_path: Path,
 ) -> None:
@@ -218,6 +236,7 @@ async def test_answers_to_what_was_never_asked_are_dropped_even_with_the_id_of_a
         assert await server.request("shutdown") is None
 
 
+@pytest.mark.threat("F34")
 async def test_what_libraries_print_never_reaches_the_protocol(tmp_path: Path) -> None:
     noisy = (
         "import os, subprocess, sys\n"
@@ -271,6 +290,7 @@ async def test_settings_are_asked_for_where_the_client_can_and_problems_are_show
         assert len(server.notified("window/showMessage")) == len(shown)
 
 
+@pytest.mark.threat("F36")
 async def test_a_client_that_never_answers_does_not_hold_up_the_chat(tmp_path: Path) -> None:
     async with editor(environment(tmp_path, "model: none:x\n")) as server:
         capabilities = {"window": {"workDoneProgress": True}, "workspace": {"configuration": True}}

@@ -65,6 +65,7 @@ async def test_a_pull_tells_its_percentage_and_names_the_model(record: Path) -> 
         assert happened(record) == ["closed small", "closed missing"]
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("lsp-3")
 async def test_a_stopped_pull_has_closed_the_providers_stream_when_it_is_answered(record: Path) -> None:
     async with managing(record) as server:

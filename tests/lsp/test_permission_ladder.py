@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from tests.support.editor import Refused
 from tests.support.fake_ollama import Call
 from tests.support.near_server import near_editor
 from tests.support.tool_task import CHANGED, FILES, TASK, UNSAVED, Model, window
-from tests.support.workspace_client import ASKING, CLIENTS, PLAIN, RICH, WorkspaceClient, path_of
+from tests.support.workspace_client import CLIENTS, HELIX, PLAIN, RICH, WorkspaceClient, path_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 QUESTIONS = {
     "rich": "ollm/permission",
     "confirming": "workspace/applyEdit",
-    "asking": "window/showMessageRequest",
+    "helix": "window/showMessageRequest",
     "plain": "textDocument/publishDiagnostics",
 }
 SAME = {**FILES, "a.py": UNSAVED + FILES["a.py"]}
@@ -59,6 +60,7 @@ def is_withdrawn(client: WorkspaceClient, asked: dict[str, Any]) -> bool:
     return {"id": asked["id"]} in client.editor.notified("$/cancelRequest")
 
 
+@pytest.mark.threat("T6", "F36")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("kind", list(CLIENTS))
 async def test_who_does_not_answer_in_time_says_no(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,6 +78,7 @@ async def test_who_does_not_answer_in_time_says_no(kind: str, tmp_path: Path, mo
         assert all("nothing was changed" in told.lower() for told in model.results), model.results
 
 
+@pytest.mark.threat("T6", "F35")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("kind", list(CLIENTS))
 @pytest.mark.parametrize("way", ["request", "button"])
@@ -104,6 +107,7 @@ async def test_cancelling_a_chat_withdraws_its_question(kind: str, way: str, tmp
         assert client.applied == []
 
 
+@pytest.mark.threat("T6")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("kind", list(CLIENTS))
 async def test_a_client_that_leaves_in_the_middle_of_a_question_changes_nothing(kind: str, tmp_path: Path) -> None:
@@ -138,8 +142,9 @@ ANSWERS: list[Any] = [
 ]
 
 
+@pytest.mark.threat("T6")
 @pytest.mark.prop("lsp-4")
-@pytest.mark.parametrize("kind", ["rich", "confirming", "asking"])
+@pytest.mark.parametrize("kind", ["rich", "confirming", "helix"])
 async def test_an_answer_that_is_not_exactly_a_yes_is_a_no(kind: str, tmp_path: Path) -> None:
     call = TASK[0]
     model = Model([Call(call.name, {**call.arguments, "path": "./" * n + "a.py"}) for n in range(len(ANSWERS))])
@@ -152,6 +157,7 @@ async def test_an_answer_that_is_not_exactly_a_yes_is_a_no(kind: str, tmp_path: 
         assert client.applied == []
 
 
+@pytest.mark.threat("T6", "T8")
 @pytest.mark.prop("lsp-4")
 async def test_a_yes_that_was_not_offered_for_a_protected_file_is_a_no(tmp_path: Path) -> None:
     call = Call("create_file", {"path": ".vscode/settings.json", "content": "{}"})
@@ -175,8 +181,9 @@ async def test_what_the_user_adds_to_a_no_reaches_the_model(tmp_path: Path) -> N
 EDIT = [Call("edit_file", {"path": "a.py", "edits": [{"old": "    return a - b", "new": "    return a + b"}]})]
 
 
+@pytest.mark.threat("T11", "F19", "F20")
 @pytest.mark.prop("lsp-4")
-@pytest.mark.parametrize("kind", ["rich", "asking"])
+@pytest.mark.parametrize("kind", ["rich", "helix"])
 async def test_what_is_typed_elsewhere_meanwhile_is_kept_and_asked_about_anew(kind: str, tmp_path: Path) -> None:
     async with near(tmp_path, CLIENTS[kind], Model(EDIT)) as client:
         silence(client, QUESTIONS[kind])
@@ -194,6 +201,7 @@ async def test_what_is_typed_elsewhere_meanwhile_is_kept_and_asked_about_anew(ki
         assert client.files()["a.py"] == "# meanwhile\n" + UNSAVED + "def add(a, b):\n    return a + b\n"
 
 
+@pytest.mark.threat("T11", "F19", "F23")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("where", ["buffer", "disk"])
 async def test_what_is_changed_in_the_same_place_meanwhile_wins(where: str, tmp_path: Path) -> None:
@@ -215,6 +223,7 @@ async def test_what_is_changed_in_the_same_place_meanwhile_wins(where: str, tmp_
         assert "user" in client.files()[name]
 
 
+@pytest.mark.threat("T11", "F22")
 @pytest.mark.parametrize("event", ["open", "close", "gone"])
 async def test_a_file_that_is_opened_closed_or_lost_meanwhile_is_never_edited_as_it_was(
     event: str, tmp_path: Path
@@ -249,6 +258,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.threat("T11", "T14")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("tool", list(TARGETS))
 @pytest.mark.parametrize("trick", ["something is there", "the folder is a link now"])
@@ -282,6 +292,7 @@ async def command(client: WorkspaceClient, name: str, **argument: Any) -> Any:
     return await client.editor.request("workspace/executeCommand", params)
 
 
+@pytest.mark.threat("T11")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("accepted", [(), (0,), (1,), (2,), (0, 2), (0, 1, 2)])
 async def test_exactly_the_accepted_hunks_are_applied(accepted: tuple[int, ...], tmp_path: Path) -> None:
@@ -310,6 +321,39 @@ async def test_exactly_the_accepted_hunks_are_applied(accepted: tuple[int, ...],
             assert "took only a part" in model.results[0]
 
 
+NOT_OFFERED: list[Any] = [[], [{"uri": "file:///other"}], [{}], "all", [{"uri": "THREE", "newText": 7}], 7]
+
+
+@pytest.mark.prop("lsp-4")
+async def test_a_client_of_ours_may_take_a_part_of_a_proposal(tmp_path: Path) -> None:
+    model = Model(HUNKS)
+    async with near(tmp_path, RICH, model) as client:
+        (client.folder / "three.txt").write_text(THREE)
+        wanted = THREE.replace("two", "TWO")
+        chosen = [{"uri": (client.folder / "three.txt").as_uri(), "newText": wanted}]
+        answer = {"result": {"optionId": "allow_once", "changes": chosen}}
+        client.editor.answer["ollm/permission"] = lambda _: answer
+        await client.editor.chat("Do it.")
+        assert client.files()["three.txt"] == wanted
+        assert "took only a part" in model.results[0]
+
+
+@pytest.mark.threat("T6")
+@pytest.mark.prop("lsp-4")
+@pytest.mark.parametrize("chosen", NOT_OFFERED)
+async def test_a_part_that_was_not_proposed_is_a_no(chosen: Any, tmp_path: Path) -> None:
+    async with near(tmp_path, RICH, Model(HUNKS)) as client:
+        file = client.folder / "three.txt"
+        file.write_text(THREE)
+        if isinstance(chosen, list):
+            chosen = json.loads(json.dumps(chosen).replace("THREE", file.as_uri()))
+        answer = {"result": {"optionId": "allow_once", "changes": chosen}}
+        client.editor.answer["ollm/permission"] = lambda _: answer
+        await client.editor.chat("Do it.")
+        assert file.read_text() == THREE
+        assert client.applied == []
+
+
 async def test_all_that_is_left_can_be_accepted_at_once_and_shown_before(tmp_path: Path) -> None:
     async with near(tmp_path, PLAIN, Model(HUNKS)) as client:
         (client.folder / "three.txt").write_text(THREE)
@@ -329,13 +373,16 @@ async def test_all_that_is_left_can_be_accepted_at_once_and_shown_before(tmp_pat
 NOBODY: list[dict[str, Any]] = [{}, {"id": "nobody"}, {"id": None}, {"id": 7}]
 
 
+@pytest.mark.parametrize("kind", ["rich", "helix", "plain"])
 @pytest.mark.parametrize("name", ["accept", "reject", "show", "revert"])
-async def test_a_command_about_no_proposal_is_refused_in_words_that_are_shown(name: str, tmp_path: Path) -> None:
-    async with near(tmp_path, PLAIN, Model([])) as client:
+async def test_a_command_about_no_proposal_is_refused_in_words_that_are_shown(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    async with near(tmp_path, CLIENTS[kind], Model([])) as client:
         for argument in NOBODY:
             with pytest.raises(Refused) as refused:
                 await command(client, name, **argument)
-            assert refused.value.data["code"] == "unsupported"
+            assert refused.value.data["code"] in {"unsupported", "invalid_params"}
             assert refused.value.message in client.editor.notified("window/showMessage")[-1]["message"]
 
 
@@ -355,6 +402,7 @@ async def test_a_hunk_that_is_not_there_decides_nothing(hunk: Any, tmp_path: Pat
         assert client.files()["three.txt"] == THREE
 
 
+@pytest.mark.threat("T10")
 @pytest.mark.prop("lsp-4")
 async def test_who_cannot_be_asked_is_shown_the_whole_text_of_a_new_file(tmp_path: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(500)) + "\u202eevil\n"
@@ -369,10 +417,21 @@ async def test_who_cannot_be_asked_is_shown_the_whole_text_of_a_new_file(tmp_pat
         assert client.files()["new.txt"] == text
 
 
+@pytest.mark.threat("T6")
+@pytest.mark.prop("lsp-4")
+async def test_the_choice_of_a_message_that_a_stray_enter_takes_is_a_no(tmp_path: Path) -> None:
+    async with near(tmp_path, HELIX, Model(TASK)) as client:
+        client.editor.answer["window/showMessageRequest"] = lambda params: {"result": params["actions"][0]}
+        assert (await client.editor.chat("Do it."))["text"] == "done"
+        assert client.files() == SAME
+        assert client.applied == []
+
+
+@pytest.mark.threat("T10")
 async def test_a_long_question_is_opened_as_a_document_that_holds_all_of_it(tmp_path: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(500))
     model = Model([Call("create_file", {"path": "new.txt", "content": text})])
-    async with near(tmp_path, ASKING, model) as client:
+    async with near(tmp_path, HELIX, model) as client:
         opened: list[str] = []
 
         def show(params: dict[str, Any]) -> dict[str, Any]:
@@ -417,6 +476,7 @@ async def test_an_editor_that_fails_changes_nothing_and_the_model_is_told_why(an
             assert all("read-only" in told for told in model.results)
 
 
+@pytest.mark.threat("F19")
 async def test_an_editor_that_says_it_made_an_edit_and_did_not_is_not_believed(tmp_path: Path) -> None:
     model = Model(TASK)
     async with near(tmp_path, RICH, model, opens=False) as client:
@@ -425,6 +485,7 @@ async def test_an_editor_that_says_it_made_an_edit_and_did_not_is_not_believed(t
         assert all("said" in told for told in model.results), model.results
 
 
+@pytest.mark.threat("F27")
 async def test_a_file_that_was_created_but_not_filled_is_told_as_it_is(tmp_path: Path) -> None:
     model = Model([TASK[2]])
     async with near(tmp_path, RICH, model) as client:
@@ -448,6 +509,7 @@ BARE: dict[str, Any] = {
 }
 
 
+@pytest.mark.threat("F36")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.parametrize("kind", list(BARE))
 async def test_a_client_gets_only_the_edits_that_it_knows(kind: str, tmp_path: Path) -> None:
@@ -460,6 +522,7 @@ async def test_a_client_gets_only_the_edits_that_it_knows(kind: str, tmp_path: P
         assert all("Nothing was changed" in told for told in model.results[2:]), model.results
 
 
+@pytest.mark.threat("T7")
 async def test_an_answer_that_stands_for_one_call_of_a_reading_tool_does_not_stand_for_another(tmp_path: Path) -> None:
     calls = [Call("read_file", {"path": path}) for path in ("a.py", "a.py", "sub/b.py")]
     async with near(tmp_path, RICH, Model(calls), "tools: {permissions: {read_file: ask}}\n") as client:
@@ -468,6 +531,7 @@ async def test_an_answer_that_stands_for_one_call_of_a_reading_tool_does_not_sta
         assert [shown.splitlines()[0] for shown in client.asked] == ["Read a.py", "Read sub/b.py"]
 
 
+@pytest.mark.threat("T7")
 async def test_an_answer_that_stands_for_a_file_does_not_stand_for_its_namesake_in_another_folder(
     tmp_path: Path,
 ) -> None:

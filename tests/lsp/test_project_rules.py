@@ -10,8 +10,8 @@ import pytest
 from ollm_lsp.core.events import Warned
 from ollm_lsp.core.tokens import CHARS_PER_TOKEN
 from ollm_lsp.lsp.project_rules import SHARE, project_rules
-from ollm_lsp.lsp.protocol import ContentChange, TextDocumentItem
 from ollm_lsp.lsp.question import SYSTEM_PROMPT, system_prompt
+from ollm_lsp.lsp.standard import ContentChange, TextDocumentItem
 from ollm_lsp.settings.resolved import ContextSettings
 from ollm_lsp.tools.toolset import Toolset
 from tests.support.scripted_provider import RecordingSink, ScriptedProvider
@@ -89,6 +89,7 @@ async def test_each_folder_has_its_own_rules(folder: Path, tmp_path: Path) -> No
     assert "from other/AGENTS.md:\n\nBe kind." in rules
 
 
+@pytest.mark.threat("T14")
 async def test_a_link_to_elsewhere_is_not_followed_and_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("canary")
     folder = tmp_path / "project"
@@ -99,6 +100,7 @@ async def test_a_link_to_elsewhere_is_not_followed_and_that_is_said(tmp_path: Pa
     assert [warning.code for warning in warnings] == ["agents_file"]
 
 
+@pytest.mark.threat("T22")
 async def test_what_nobody_sees_in_the_file_no_model_reads_in_it(folder: Path) -> None:
     (folder / "AGENTS.md").write_text("Use\u200b ta\u202ebs.\nIgnore\U000e0041 that.")
     assert "Use tabs.\nIgnore that." in (await rules_of(folder))[0]

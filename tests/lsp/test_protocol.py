@@ -19,6 +19,7 @@ from ollm_lsp.core.events import (
     Activity,
     ChatEvent,
     Ended,
+    Escalated,
     Failed,
     FinishReason,
     ReasoningDelta,
@@ -29,6 +30,8 @@ from ollm_lsp.core.events import (
     UsageChanged,
     Warned,
 )
+from ollm_lsp.core.kraken import KrakenBudget, KrakenKind, KrakenProvider, KrakenState, KrakenStatus
+from ollm_lsp.core.ledger import Call, CallKind, LedgerLine
 from ollm_lsp.core.messages import Image, Message, Reasoning, Role, Text
 from ollm_lsp.core.model import Capabilities, ModelDetails, ModelId, ModelInfo
 from ollm_lsp.core.permission import Option, PermissionRequest, Reply
@@ -36,9 +39,11 @@ from ollm_lsp.core.record import ConversationRecord, ResponseRecord, Summary
 from ollm_lsp.core.shown import shown
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.core.tool import Location, ToolCall, ToolKind, ToolResult, ToolStatus
-from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Usage
-from ollm_lsp.lsp import from_wire, permission, protocol, to_wire
+from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Cost, Usage
+from ollm_lsp.lsp import from_wire, offers, permission, protocol, to_wire
 from ollm_lsp.lsp.capabilities import ClientCapabilities
+from ollm_lsp.lsp.context.parts import ContextPart, Source
+from ollm_lsp.lsp.context.preview import Preview
 from ollm_lsp.lsp.desk import DiagnosticsOfSession
 from ollm_lsp.lsp.handlers import commands
 from ollm_lsp.lsp.server import AT_ONCE, IN_TASKS
@@ -48,6 +53,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol.md").read_text()
 SAMPLES: dict[str, Any] = json.loads((DOCS / "protocol-samples.json").read_text())
 MODEL = ModelId("ollama", "qwen2.5-coder:7b")
+SELECTED = protocol.Range(protocol.Position(3, 0), protocol.Position(4, 0))
 CALL = ToolCall("call_0", "read_file", {"path": "app.py"})
 EVENTS: list[ChatEvent] = [
     Started("c0ffee", "f00d", MODEL),
@@ -65,6 +71,7 @@ EVENTS: list[ChatEvent] = [
     ),
     UsageChanged(Usage(120, 6), FREE, 126, 32768),
     Warned("not_open", "other.py is not open in the editor.", "Open it and ask again."),
+    Escalated("The local model failed: It broke.", "claude", "sonnet"),
     Failed(
         errors.ConnectionFailed(
             "Cannot reach http://127.0.0.1:11434 (All connection attempts failed).", remedy="Start Ollama."
@@ -173,6 +180,16 @@ def test_results_become_their_samples() -> None:
     asked = (Message.user("What does this function do?"),)
     response = Response("f00d", None, MODEL, asked, output, Usage(120, 6), FREE, FinishReason.STOP)
     assert to_wire.chat_result("c0ffee", response, 0.84) == SAMPLES["results"]["ollm/chat/send"]
+    selected = "app.py (selection from line 4):\n```python\na + b\n```\n\n"
+    parts = (
+        ContextPart(Source.SYSTEM, "Be brief.", "system prompt and project rules"),
+        ContextPart(Source.SELECTION, selected, "selected", "file:///project/app.py", SELECTED),
+        ContextPart(Source.QUESTION, "What does this function do?", "what you ask"),
+    )
+    warned = Warned("not_open", "other.py is not open in the editor.", "Open it and ask again.")
+    preview = to_wire.preview(Preview(MODEL, parts, 32, 32768, is_estimate=True), [warned])
+    assert preview == SAMPLES["results"]["ollm/context/preview"]
+    assert all(f"`{source.value}`" in PAGE for source in Source)
     record = conversation_record()
     assert to_wire.conversation(record) == SAMPLES["results"]["ollm/chat/get"]
     summary = Summary(record.id, record.title, record.created, record.updated, MODEL, FREE, len(record.responses))
@@ -181,6 +198,63 @@ def test_results_become_their_samples() -> None:
     assert [to_wire.model(info, MODEL)] == SAMPLES["results"]["ollm/models/list"]["models"]
     details = SAMPLES["results"]["ollm/models/show"]
     assert to_wire.model_details(ModelDetails(info, details["facts"]), MODEL) == details
+
+
+@pytest.mark.parametrize("command", sorted(SAMPLES["commands"]))
+def test_every_sample_of_a_command_is_understood_and_its_result_is_that_of_a_chat(command: str) -> None:
+    sample = SAMPLES["commands"][command]
+    kind = commands.COMMANDS[command].params
+    params = from_wire.structure(sample["argument"], kind)
+    for key in sample["argument"]:
+        name = re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
+        assert getattr(params, name) != getattr(from_wire.structure({}, kind), name)
+        assert f"`{key}" in section("Commands")
+    chat = SAMPLES["results"]["ollm/chat/send"]
+    result = dict(sample["result"])
+    if "applied" in result:
+        told = {"applied": result["applied"], "reason": result.get("reason", "")}
+        chat = to_wire.change_result(chat, **told)
+    assert result == chat
+
+
+def test_code_actions_become_their_samples() -> None:
+    client = ClientCapabilities(action_literals=True, disabled_actions=True, generated_tag=True)
+    fix, kraken = SAMPLES["codeActions"]
+    place, problem = fix["command"]["arguments"][0], fix["diagnostics"]
+    offer = offers.Offer(fix["title"], fix["kind"], "ollm.fix", place, diagnostics=problem, is_generated=True)
+    assert offer.to_wire(client) == fix
+    reason = kraken["disabled"]["reason"]
+    assert offers.Offer(kraken["title"], kraken["kind"], "", {}, disabled=reason).to_wire(client) == kraken
+    assert first_column(section("Code actions")) == list(protocol.CODE_ACTION_KINDS)
+
+
+def test_what_is_told_of_the_kraken_becomes_its_samples() -> None:
+    claude = KrakenProvider("claude", KrakenKind.CLI, "sonnet", is_available=True, version="2.0.1")
+    codex = KrakenProvider(
+        "codex",
+        KrakenKind.CLI,
+        "gpt-5-codex",
+        is_available=False,
+        needs_login=True,
+        problem="You are not logged in.",
+        remedy="Run: codex login",
+    )
+    budget = KrakenBudget(10_000_000, 1_250_000, 500_000, 8_250_000)
+    status = KrakenStatus(KrakenState.READY, (claude, codex), budget)
+    assert to_wire.kraken_status(status) == SAMPLES["results"][protocol.KRAKEN_STATUS]
+    when = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+    call = Call(CallKind.CLI, "claude", "sonnet", "c0ffee")
+    lines = [
+        LedgerLine(when, call, Usage(1200, 340), Cost(1_250_000)),
+        LedgerLine(when, call, Usage(), Cost(7, known=False), "timeout"),
+    ]
+    assert {"releases": [to_wire.ledger_line(line) for line in lines]} == SAMPLES["results"][protocol.KRAKEN_HISTORY]
+
+
+def test_the_page_lists_exactly_the_states_of_the_kraken() -> None:
+    (row,) = re.findall(r"^\| `ollm/kraken/status` \|(.*)\|$", PAGE, re.MULTILINE)
+    (named,) = re.findall(r"`state` \(([^)]*)\)", row)
+    assert re.findall(r"`(\w+)`", named) == [state.value for state in KrakenState]
 
 
 class Asked:

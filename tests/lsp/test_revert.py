@@ -11,6 +11,7 @@ import pytest
 from tests.support.editor import Refused
 from tests.support.fake_ollama import Call
 from tests.support.near_server import near_editor
+from tests.support.scale import IS_LARGE
 from tests.support.tool_task import TASK, Model, window
 from tests.support.workspace_client import CONFIRMING, RICH, WorkspaceClient
 
@@ -59,8 +60,10 @@ def disk(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.threat("T20", "F29")
 @pytest.mark.prop("lsp-4")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.large
+@pytest.mark.parametrize("seed", range(6 if IS_LARGE else 2))
 @pytest.mark.parametrize("restarts", [False, True], ids=["same server", "restarted server"])
 async def test_all_accepted_proposals_taken_back_leave_every_byte_as_it_was(
     seed: int, restarts: bool, tmp_path: Path
@@ -107,6 +110,7 @@ async def test_what_was_rejected_is_not_what_is_taken_back(tmp_path: Path) -> No
         assert client.files() == before
 
 
+@pytest.mark.threat("F29")
 @pytest.mark.parametrize("step", [0, 2, 3, 4], ids=["edit", "create", "rename", "delete"])
 async def test_what_the_user_has_changed_since_is_never_lost_by_taking_back(step: int, tmp_path: Path) -> None:
     async with near(tmp_path, RICH, Model([TASK[step]]), opens=False) as client:

@@ -17,6 +17,7 @@ from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers.framing import NdjsonFramer, SseFramer
 from ollm_lsp.providers.wire import anthropic_messages, faults, google_generate, ollama_chat, openai_chat
 from ollm_lsp.providers.wire.codec import Answer
+from tests.support.scale import IS_LARGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -110,12 +111,18 @@ def quick_json() -> Generator[None]:
         yield
 
 
+def _places(raw: bytes) -> list[int]:
+    """Where a recording is cut: everywhere when the tests are large, else at every tenth byte and all over its end."""
+    size = len(raw) + 1
+    return sorted({*range(0, size, 1 if IS_LARGE else 10), *range(max(0, size - 100), size)})
+
+
 def assert_cuts_change_nothing(wire: Wire, raw: bytes) -> None:
     """Every cut into two chunks, and every byte alone, gives the same events."""
     whole = play(wire, [raw])
     assert play(wire, [raw[at : at + 1] for at in range(len(raw))]) == whole
     with quick_json():
-        for at in range(len(raw) + 1):
+        for at in _places(raw):
             assert play(wire, [raw[:at], raw[at:]]) == whole, f"cut at byte {at}"
 
 
@@ -126,8 +133,8 @@ def assert_complete_only_after(wire: Wire, raw: bytes, terminal: bytes) -> None:
     signal = raw.index(terminal) + len(terminal)
     end_of_frame = min(at for at in (raw.find(b"\r", signal), raw.find(b"\n", signal)) if at >= 0)
     with quick_json():
-        outcomes = [play(wire, [raw[:at]]) for at in range(len(raw) + 1)]
-    for at, broken in enumerate(outcomes):
+        outcomes = [(at, play(wire, [raw[:at]])) for at in _places(raw)]
+    for at, broken in outcomes:
         if at < end_of_frame:
             assert broken.error is not None, f"cut at byte {at}"
             assert broken.error.code == "incomplete", f"cut at byte {at}"
@@ -144,7 +151,7 @@ def assert_complete_only_after(wire: Wire, raw: bytes, terminal: bytes) -> None:
 def assert_never_acts(wire: Wire, raw: bytes) -> None:
     """A stream that fails in the end calls no tool and finishes nothing, wherever it breaks off before that."""
     with quick_json():
-        outcomes = [play(wire, [raw[:at]]) for at in range(len(raw) + 1)]
-    for at, broken in enumerate(outcomes):
+        outcomes = [(at, play(wire, [raw[:at]])) for at in _places(raw)]
+    for at, broken in outcomes:
         assert broken.error is not None, f"cut at byte {at}"
         assert not broken.acts, f"cut at byte {at}"

@@ -102,6 +102,12 @@ class _Numbers:
 
 
 @st.composite
+def _result(draw: st.DrawFn, call: ToolCall) -> ToolResult:
+    shown = tuple(draw(st.lists(images, max_size=2)))
+    return ToolResult(call.id, call.name, draw(texts), not shown and draw(st.booleans()), shown)
+
+
+@st.composite
 def _answers(draw: st.DrawFn, numbers: _Numbers, names: Sequence[str]) -> list[Message]:
     """An assistant's message, and the results when it calls tools."""
     spoken: list[Part] = list(draw(_spoken))
@@ -115,8 +121,7 @@ def _answers(draw: st.DrawFn, numbers: _Numbers, names: Sequence[str]) -> list[M
         spoken = [Text(draw(words))]
     messages = [Message(Role.ASSISTANT, (*spoken, *calls))]
     if calls:
-        results = [ToolResult(call.id, call.name, draw(texts), draw(st.booleans())) for call in calls]
-        messages.append(Message(Role.TOOL, tuple(results)))
+        messages.append(Message(Role.TOOL, tuple(draw(_result(call)) for call in calls)))
     return messages
 
 
@@ -154,3 +159,9 @@ def requests_of(draw: st.DrawFn, *, model: str = "m") -> ChatRequest:
 
 
 requests = requests_of()
+
+
+def shown_after(results: Sequence[ToolResult]) -> list[Message]:
+    """How a wire on which results are text shows their images: as the user's, after all results."""
+    parts = [(Text(f"[From {result.name}]"), *result.images) for result in results if result.images]
+    return [Message(Role.USER, tuple(part for shown in parts for part in shown))] if parts else []

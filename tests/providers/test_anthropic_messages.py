@@ -196,6 +196,7 @@ COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
 }
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("krk-6")
 @pytest.mark.parametrize(("frames", "events"), COMPLETE.values(), ids=COMPLETE)
@@ -238,6 +239,7 @@ BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError
 }
 
 
+@pytest.mark.threat("F5", "F6", "F14")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("frames", "events", "error", "words"), BROKEN.values(), ids=BROKEN)
@@ -274,12 +276,14 @@ CALLS: dict[str, tuple[dict[str, Any], list[str], ToolCall]] = {
 }
 
 
+@pytest.mark.threat("F12")
 @pytest.mark.prop("krk-6")
 @pytest.mark.parametrize(("block", "texts", "call"), CALLS.values(), ids=CALLS)
 def test_the_pieces_of_a_tool_call_are_put_together(block: dict[str, Any], texts: list[str], call: ToolCall) -> None:
     assert pieces((block, texts)) == Outcome((ToolCalled(call), TOOL_USE))
 
 
+@pytest.mark.threat("T12", "F13")
 @pytest.mark.parametrize("document", hostile_arguments.values(), ids=hostile_arguments)
 def test_arguments_that_two_parsers_could_read_differently_are_refused(document: str) -> None:
     outcome = pieces(({"id": "a", "name": "f"}, ["{}"]), ({"id": "b", "name": "g"}, [document]))
@@ -287,6 +291,7 @@ def test_arguments_that_two_parsers_could_read_differently_are_refused(document:
     assert "'g'" in outcome.message
 
 
+@pytest.mark.threat("T30")
 def test_an_answer_with_too_many_calls_is_refused() -> None:
     assert len(pieces(*[({"name": "f"}, ["{}"])] * MAX_CALLS).events) == MAX_CALLS + 1
     outcome = pieces(*[({"name": "f"}, ["{}"])] * (MAX_CALLS + 1))

@@ -87,6 +87,20 @@ ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
             },
         ],
     ),
+    "images of a tool, in its result": (
+        Message(
+            Role.TOOL,
+            (ToolResult("c1", "read", "a.webp", images=(IMAGE,)), ToolResult("c2", "read", " ", images=(IMAGE,))),
+        ),
+        [
+            {
+                "type": "tool_result",
+                "tool_use_id": "c1",
+                "content": [{"type": "text", "text": "a.webp"}, {"type": "image", "source": SOURCE}],
+            },
+            {"type": "tool_result", "tool_use_id": "c2", "content": [{"type": "image", "source": SOURCE}]},
+        ],
+    ),
 }
 
 
@@ -239,7 +253,9 @@ def read(block: dict[str, Any]) -> Any:
         case "tool_use":
             return ToolCall(block["id"], block["name"], block["input"])
         case _:
-            return (block["tool_use_id"], block.get("content", ""), block.get("is_error", False))
+            content = block.get("content", "")
+            said = [Text(content)] if isinstance(content, str) else [read(inner) for inner in content]
+            return (block["tool_use_id"], said, block.get("is_error", False))
 
 
 def canonical(messages: Iterable[Message]) -> tuple[str, list[tuple[str, list[Any]]]]:
@@ -269,9 +285,10 @@ def kept_of(part: Part) -> Any:
             return None
         case ToolCall(call_id, name, given):
             return ToolCall(call_id, name, given)
-        case ToolResult(call_id, _, text, is_error):
+        case ToolResult(call_id, _, text, is_error, images):
             silent = "The tool failed and said nothing." if is_error else ""
-            return (call_id, text if text.strip() else silent, is_error)
+            said = [Text(text)] if text.strip() else [] if images else [Text(silent)]
+            return (call_id, [*said, *images], is_error)
         case _:
             return part
 

@@ -50,6 +50,7 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.threat("F48")
 @pytest.mark.prop("core-16")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
@@ -67,6 +68,7 @@ async def test_a_refused_connection_names_the_address_and_is_tried_again_only_el
     check_waits(waits)
 
 
+@pytest.mark.threat("F48")
 @pytest.mark.prop("core-16")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 async def test_a_host_that_nobody_knows_is_named(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +80,7 @@ async def test_a_host_that_nobody_knows_is_named(vendor: Vendor, monkeypatch: py
     assert len(waits) + 1 == AGAIN
 
 
+@pytest.mark.threat("T3")
 @pytest.mark.prop("core-16")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 async def test_a_certificate_that_nobody_vouches_for_gets_no_request(
@@ -199,6 +202,7 @@ BREAKS: dict[str, tuple[Callable[[Vendor], Handler], str, type[ProviderError], s
 }
 
 
+@pytest.mark.threat("F9")
 @pytest.mark.prop("krk-8")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 @pytest.mark.parametrize(("made", "host", "error", "words", "attempts"), BREAKS.values(), ids=BREAKS)
@@ -224,6 +228,7 @@ async def test_a_broken_connection_is_tried_again_while_nothing_was_said(
     check_waits(waits)
 
 
+@pytest.mark.threat("F9", "F16")
 @pytest.mark.prop("krk-8")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 async def test_a_connection_that_breaks_after_the_first_token_is_not_tried_again(

@@ -102,6 +102,7 @@ async def test_the_first_chat_starts_the_model_and_the_second_finds_it_running(r
     await model.provider.close()
 
 
+@pytest.mark.threat("T28")
 async def test_the_child_listens_on_this_machine_only_and_writes_only_its_log(
     run: Callable[..., Model], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -403,6 +404,7 @@ async def language_server(model: Path, state: Path, moment: str) -> AsyncGenerat
         await process.wait()
 
 
+@pytest.mark.threat("F42")
 @pytest.mark.parametrize("moment", ["loading", "speaking"])
 async def test_a_language_server_that_is_killed_takes_its_model_with_it(
     moment: str, real_model_path: Path, tmp_path: Path

@@ -171,6 +171,7 @@ def oracle(framer: type[Framer], raw: bytes) -> list[Frame]:
 # The same frames, however the bytes were cut
 
 
+@pytest.mark.threat("F1", "F2", "F3", "F11")
 @order
 @recorded
 def test_a_recording_holds_the_frames_that_a_reader_sees_in_it(recording: Recording) -> None:
@@ -178,6 +179,7 @@ def test_a_recording_holds_the_frames_that_a_reader_sees_in_it(recording: Record
     assert oracle(recording.framer, recording.raw) == list(recording.frames)
 
 
+@pytest.mark.threat("F1", "F2", "F3", "F11")
 @order
 @recorded
 def test_every_cut_into_two_chunks_gives_the_same_frames(recording: Recording) -> None:
@@ -234,6 +236,7 @@ SHARDS: Sequence[bytes] = [
 ]
 
 
+@pytest.mark.threat("F1", "F2", "F3", "F11")
 @order
 @both
 @settings(max_examples=200, deadline=None)
@@ -294,6 +297,7 @@ def test_closing_twice_delivers_nothing_twice(framer: type[Framer]) -> None:
 # Limits
 
 
+@pytest.mark.threat("F10")
 @both
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
@@ -354,6 +358,7 @@ def test_the_error_names_the_limit_and_a_remedy(framer: type[Framer]) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.threat("F10")
 @both
 @pytest.mark.parametrize("size", [65535, 65536, 65537, 1 << 20])
 def test_lines_longer_than_a_buffer_of_the_system_pass(framer: type[Framer], size: int) -> None:
@@ -362,6 +367,7 @@ def test_lines_longer_than_a_buffer_of_the_system_pass(framer: type[Framer], siz
     assert len(frame if isinstance(frame, str) else "data: " + frame.data) == len(raw) - 2
 
 
+@pytest.mark.threat("F10")
 @both
 @pytest.mark.timeout(60)
 def test_the_real_limit_is_32_mib_to_the_byte(framer: type[Framer]) -> None:
@@ -392,6 +398,7 @@ def seconds_to_frame(framer: type[Framer], raw: bytes, size: int) -> float:
     return min(seconds)
 
 
+@pytest.mark.threat("F18")
 @pytest.mark.parametrize(
     ("framer", "unit", "size"),
     [
@@ -409,6 +416,7 @@ def test_eight_times_the_bytes_cost_about_eight_times_the_work(framer: type[Fram
     assert large < 24 * small
 
 
+@pytest.mark.threat("T30")
 @both
 def test_memory_stays_near_the_limit_while_a_hostile_frame_grows(framer: type[Framer]) -> None:
     limit = 1 << 18

@@ -169,6 +169,7 @@ COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
 }
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("krk-6")
 @pytest.mark.parametrize(("frames", "events"), COMPLETE.values(), ids=COMPLETE)
@@ -226,6 +227,7 @@ BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError
 }
 
 
+@pytest.mark.threat("F5", "F6", "F14")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("frames", "events", "error", "words"), BROKEN.values(), ids=BROKEN)
@@ -238,6 +240,7 @@ def test_an_answer_that_ends_badly_gives_an_error_and_never_a_finish(
     assert len(outcome.message) < 400
 
 
+@pytest.mark.threat("T30")
 def test_an_answer_with_too_many_calls_is_refused() -> None:
     assert len(play(google, [sse(piece(*[call()] * MAX_CALLS, finish="STOP"))]).events) == MAX_CALLS + 1
     outcome = play(google, [sse(piece(*[call()] * (MAX_CALLS + 1), finish="STOP"))])

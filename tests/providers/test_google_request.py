@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -96,6 +97,27 @@ def test_each_kind_of_part_has_its_place_in_the_request(message: Message, parts:
 def test_a_message_of_nothing_that_can_be_sent_is_left_out() -> None:
     contents = body(Message.user("a"), spoken(Reasoning("only thoughts")), Message.user("b"))["contents"]
     assert [content["role"] for content in contents] == ["user", "user"]
+
+
+@pytest.mark.prop("core-12")
+def test_images_of_tools_are_shown_after_all_results() -> None:
+    results = (ToolResult("c1", "read", "a.gif", images=(IMAGE,)), ToolResult("c2", "now", "12:00"))
+    assert body(Message(Role.TOOL, results))["contents"] == [
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"id": "c1", "name": "read", "response": {"output": "a.gif"}}},
+                {"functionResponse": {"id": "c2", "name": "now", "response": {"output": "12:00"}}},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"text": "[From read]"},
+                {"inlineData": {"mimeType": "image/gif", "data": base64.b64encode(IMAGE.data).decode()}},
+            ],
+        },
+    ]
 
 
 @pytest.mark.prop("core-14")
@@ -198,11 +220,14 @@ def kept(part: Part) -> bool:
 
 
 def canonical(messages: Iterable[Message]) -> list[tuple[str, list[Part]]]:
-    turns = [
-        ("model" if message.role is Role.ASSISTANT else "user", [part for part in message.parts if kept(part)])
-        for message in messages
-        if message.role is not Role.SYSTEM
-    ]
+    turns: list[tuple[str, list[Part]]] = []
+    for message in messages:
+        if message.role is Role.SYSTEM:
+            continue
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        parts = [replace(part, images=()) for part in results] or [part for part in message.parts if kept(part)]
+        turns.append(("model" if message.role is Role.ASSISTANT else "user", [*parts]))
+        turns += (("user", [*shown.parts]) for shown in sendable.shown_after(results))
     return [(role, parts) for role, parts in turns if parts]
 
 

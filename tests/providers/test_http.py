@@ -135,6 +135,7 @@ STATUSES: dict[str, tuple[int, Any, type[ProviderError], str]] = {
 }
 
 
+@pytest.mark.threat("F9")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("status", "body", "error", "words"), STATUSES.values(), ids=STATUSES)
 async def test_a_refusal_of_any_shape_is_a_short_and_printable_error(
@@ -178,6 +179,7 @@ NO_ANSWERS: dict[str, tuple[bytes, str, type[ProviderError], str]] = {
 }
 
 
+@pytest.mark.threat("F6", "F9")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("body", "kind", "error", "words"), NO_ANSWERS.values(), ids=NO_ANSWERS)
 async def test_a_good_status_with_something_else_is_an_error_that_shows_it(
@@ -206,6 +208,7 @@ async def test_a_server_that_does_not_stream_but_answers_is_understood() -> None
     assert (got.events[0], got.events[-1], got.error) == (HI, STOP, None)
 
 
+@pytest.mark.threat("T30")
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("encoding", ["gzip", "br"])
@@ -232,6 +235,7 @@ async def test_an_encoding_of_identity_is_none() -> None:
         assert (await hear(chat(endpoint))).events == [HI, STOP]
 
 
+@pytest.mark.threat("T3")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_not_followed_and_the_key_stays_here(status: int) -> None:
@@ -251,6 +255,7 @@ async def test_a_redirect_is_not_followed_and_the_key_stays_here(status: int) ->
 # Where the key goes
 
 
+@pytest.mark.threat("T4")
 async def test_the_key_is_in_the_authorization_header_and_nowhere_else() -> None:
     async with HttpServer(streaming) as server, reaching(server.url, key=Secret(KEY)) as endpoint:
         await hear(chat(endpoint, {"messages": []}))
@@ -304,6 +309,7 @@ async def test_half_characters_of_an_editor_do_not_break_a_request(text: str, se
 # Streams that break off
 
 
+@pytest.mark.threat("F9")
 @pytest.mark.prop("eng-7")
 async def test_a_reset_in_the_middle_is_an_incomplete_answer() -> None:
     heard = asyncio.Event()
@@ -329,6 +335,7 @@ async def test_a_reset_in_the_middle_is_an_incomplete_answer() -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.threat("F9")
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-"], ids=["nothing", "half a head"])
 async def test_a_reset_before_the_answer_is_a_connection_error(sent: bytes) -> None:
     async def handle(_: Request, responder: Responder) -> None:
@@ -339,6 +346,7 @@ async def test_a_reset_before_the_answer_is_a_connection_error(sent: bytes) -> N
         assert type((await hear(chat(endpoint))).error) is ConnectionFailed
 
 
+@pytest.mark.threat("F9")
 @pytest.mark.parametrize("head", [{}, {"Content-Length": "9999"}, {"Transfer-Encoding": "chunked"}], ids=str)
 async def test_a_body_that_ends_too_early_is_an_incomplete_answer(head: dict[str, str]) -> None:
     async def handle(_: Request, responder: Responder) -> None:
@@ -384,6 +392,7 @@ async def test_closing_the_generator_closes_the_connection() -> None:
         await server.responders[0].gone.wait()
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @pytest.mark.parametrize(
     "handler",

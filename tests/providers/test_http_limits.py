@@ -57,6 +57,7 @@ STALLS: dict[str, tuple[Handler, float, list[ProviderEvent], str]] = {
 }
 
 
+@pytest.mark.threat("F8")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("handler", "limit", "events", "words"), STALLS.values(), ids=STALLS)
 async def test_a_stream_that_stalls_ends_at_its_limit_and_the_next_one_works(
@@ -105,6 +106,7 @@ class Feed:
         await self._taken.wait()
 
 
+@pytest.mark.threat("F8")
 @pytest.mark.parametrize(
     "noise",
     [": keep-alive\n\n", "event: ping\ndata: {}\n\n", 'data: {"choices":[]}\n\n', ROLE],
@@ -159,6 +161,7 @@ async def test_the_time_that_the_reader_takes_does_not_count(monkeypatch: pytest
         assert await second == HI
 
 
+@pytest.mark.threat("F8")
 async def test_an_answer_ends_at_the_total_limit_even_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     async with HttpServer(stalling()) as server, reaching(server.url, TimeLimits(total=100)) as endpoint:
@@ -197,6 +200,7 @@ async def endless(_: Request, responder: Responder) -> None:
         await responder.write(data("x" * 1000) * 20)
 
 
+@pytest.mark.threat("T30")
 async def test_an_endless_answer_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "MAX_ANSWER", 100_000)
     async with HttpServer(endless) as server, reaching(server.url) as endpoint:
@@ -207,6 +211,7 @@ async def test_an_endless_answer_is_cut(monkeypatch: pytest.MonkeyPatch) -> None
     assert 100 <= len(got.events) < 200
 
 
+@pytest.mark.threat("T30")
 @pytest.mark.parametrize("status", [200, 500])
 async def test_an_endless_body_is_cut(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "MAX_BODY", 100_000)
@@ -222,6 +227,7 @@ async def test_an_endless_body_is_cut(status: int, monkeypatch: pytest.MonkeyPat
         await server.responders[0].gone.wait()
 
 
+@pytest.mark.threat("T30")
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{", b'{"a":1,"a":2}', b"\xff", b"NaN", b"[" * 9999])
 async def test_a_short_answer_that_is_no_json_is_malformed(body: bytes) -> None:
     async with HttpServer(whole(200, body)) as server, reaching(server.url) as endpoint:

@@ -111,6 +111,7 @@ def broken(kind: str, after: int) -> dict[str, Any]:
     return {"type": "stream_fault", "kind": kind, "after_chunks": after, "times": None}
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.prop("core-28")
 @every_format
 @pytest.mark.parametrize("kind", ["truncate", "disconnect"])
@@ -125,6 +126,7 @@ async def test_a_stream_that_ends_too_early_is_incomplete_and_is_not_sent_again(
     assert attempts(mock, cloud) == 1
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.prop("core-28")
 @every_format
 async def test_a_tool_call_that_is_cut_anywhere_is_never_made(cloud: Format, mock: LLMock) -> None:
@@ -148,6 +150,7 @@ async def test_a_stream_that_cannot_be_read_is_malformed(cloud: Format, mock: LL
     assert not any(isinstance(event, Finished) for event in heard.events)
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("eng-7")
 @every_format
 async def test_too_many_requests_are_sent_again_three_times_and_then_given_up(cloud: Format, mock: LLMock) -> None:
@@ -187,6 +190,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], type[ProviderError], int]] = {
 }
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("eng-7")
 @every_format
 @pytest.mark.parametrize(("behavior", "error", "tries"), REFUSALS.values(), ids=REFUSALS)
@@ -199,6 +203,7 @@ async def test_a_refusal_has_its_own_error_and_number_of_attempts(
     assert attempts(mock, cloud) == tries
 
 
+@pytest.mark.threat("F15")
 @pytest.mark.prop("eng-7")
 @every_format
 async def test_a_prompt_beyond_the_window_is_refused_once(cloud: Format, mock: LLMock) -> None:

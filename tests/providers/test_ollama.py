@@ -80,7 +80,7 @@ async def test_tools_are_offered_called_and_answered() -> None:
     async with FakeOllama(answer=answer) as fake, provider(fake.url) as ollama:
         first = await hear(ollama.stream(ask(tools=(tool,))))
         call = ToolCall("call_fake0001", "read", {"path": "a.py"})
-        assert first.events == [ToolCalled(call), UsageReported(Usage(7, 2)), Finished(FinishReason.TOOL_USE)]
+        assert first.events == [ToolCalled(call), UsageReported(Usage(47, 2)), Finished(FinishReason.TOOL_USE)]
         history = (
             Message.user("Read it."),
             Message(Role.ASSISTANT, (call,)),
@@ -116,6 +116,7 @@ async def test_the_context_holds_the_request_and_its_answer_in_large_steps(
     assert fake.bodies()[0]["options"]["num_ctx"] == num_ctx
 
 
+@pytest.mark.threat("F15")
 async def test_a_prompt_that_is_too_long_is_refused_and_not_cut() -> None:
     async with FakeOllama([Model(MODEL, 2048)]) as fake, provider(fake.url) as ollama:
         heard = await hear(ollama.stream(ask("word " * 5_000)))
@@ -134,6 +135,7 @@ def cutting(seen: int) -> HttpServer:
     return HttpServer(OLLAMA.serving(chat))
 
 
+@pytest.mark.threat("F15")
 @pytest.mark.parametrize(
     ("characters", "seen", "is_cut"),
     [
@@ -257,6 +259,7 @@ async def test_a_model_that_is_deleted_between_two_chats_is_missing() -> None:
     assert "models pull" in heard.error.remedy
 
 
+@pytest.mark.threat("F6")
 async def test_an_error_inside_the_stream_is_the_servers() -> None:
     async with FakeOllama(answer=lambda _: [Say("Hi"), Fail("out of memory")]) as fake, provider(fake.url) as ollama:
         heard = await hear(ollama.stream(ask()))

@@ -84,6 +84,7 @@ COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
 }
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.prop("core-28")
 @pytest.mark.parametrize(("lines", "events"), COMPLETE.values(), ids=COMPLETE)
 def test_an_answer_that_ends_well_gives_its_events_and_one_finish(
@@ -126,6 +127,7 @@ BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError
 }
 
 
+@pytest.mark.threat("F5", "F6", "F11", "F14")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("lines", "events", "error", "words"), BROKEN.values(), ids=BROKEN)
@@ -138,6 +140,7 @@ def test_an_answer_that_ends_badly_gives_an_error_and_never_a_finish(
     assert len(outcome.message) < 400
 
 
+@pytest.mark.threat("T12", "F13")
 @pytest.mark.parametrize("document", hostile_arguments.values(), ids=hostile_arguments)
 @pytest.mark.parametrize("as_text", [False, True], ids=["as an object", "as text"])
 def test_arguments_that_two_parsers_could_read_differently_are_refused(document: str, as_text: bool) -> None:
@@ -156,6 +159,7 @@ def test_an_answer_with_too_many_calls_is_refused() -> None:
     assert (outcome.events, outcome.error) == ((), MalformedAnswer)
 
 
+@pytest.mark.threat("F12")
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["f", "read_file"]), arguments), min_size=1, max_size=4), st.booleans())
 def test_any_calls_arrive_exactly_and_in_order(calls: list[tuple[str, dict[str, Any]]], as_text: bool) -> None:

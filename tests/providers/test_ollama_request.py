@@ -20,7 +20,7 @@ from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSpec
 from ollm_lsp.providers.wire.ollama_chat import encode
 from tests.core.values import patient
-from tests.providers.sendable import requests
+from tests.providers.sendable import requests, shown_after
 from tests.providers.values import tool_specs
 
 if TYPE_CHECKING:
@@ -84,11 +84,9 @@ def test_the_judge_judges() -> None:
 def carried(message: Message) -> list[Message]:
     """What this wire can tell of a message: each result alone, no marks, the parts of a kind together."""
     if message.role is Role.TOOL:
-        return [
-            Message(Role.TOOL, (replace(part, is_error=False),))
-            for part in message.parts
-            if isinstance(part, ToolResult)
-        ]
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        alone = [Message(Role.TOOL, (replace(part, is_error=False, images=()),)) for part in results]
+        return [*alone, *(it for shown in shown_after(results) for it in carried(shown))]
     thoughts = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
     # The bytes of an image tell what it is.
     images = [Image("image/*", part.data) for part in message.parts if isinstance(part, Image)]
@@ -183,6 +181,14 @@ ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
             {"role": "tool", "content": "no", "tool_name": "read", "tool_call_id": "c2"},
         ],
     ),
+    "images of a tool, after all results": (
+        Message(Role.TOOL, (ToolResult("c1", "read", "a.png", images=(IMAGE,)), ToolResult("c2", "now", "12:00"))),
+        [
+            {"role": "tool", "content": "a.png", "tool_name": "read", "tool_call_id": "c1"},
+            {"role": "tool", "content": "12:00", "tool_name": "now", "tool_call_id": "c2"},
+            {"role": "user", "content": "[From read]", "images": [base64.b64encode(IMAGE.data).decode()]},
+        ],
+    ),
 }
 
 
@@ -192,6 +198,7 @@ def test_each_kind_of_part_has_its_place_in_the_request(message: Message, wire: 
     assert encode(ChatRequest("m", (message,)))["messages"] == wire
 
 
+@pytest.mark.threat("F15")
 @pytest.mark.prop("core-14")
 def test_a_request_has_the_required_fields_and_forbids_to_cut_the_prompt() -> None:
     assert encode(ChatRequest("m", HI)) == {

@@ -169,6 +169,7 @@ COMPLETE: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
 }
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("eng-5")
 @pytest.mark.parametrize(("frames", "events"), COMPLETE.values(), ids=COMPLETE)
@@ -233,6 +234,7 @@ BROKEN: dict[str, tuple[list[Any], tuple[ProviderEvent, ...], type[ProviderError
 }
 
 
+@pytest.mark.threat("F5", "F6", "F14")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("frames", "events", "error", "words"), BROKEN.values(), ids=BROKEN)
@@ -333,6 +335,7 @@ CALLS: dict[str, tuple[list[Any], tuple[ProviderEvent, ...]]] = {
 }
 
 
+@pytest.mark.threat("F12")
 @pytest.mark.prop("eng-5")
 @pytest.mark.parametrize(("deltas", "calls"), CALLS.values(), ids=CALLS)
 def test_the_pieces_of_tool_calls_are_put_together(deltas: list[Any], calls: tuple[ProviderEvent, ...]) -> None:
@@ -373,6 +376,7 @@ def streamed_calls(draw: st.DrawFn) -> tuple[list[Any], list[ToolCall]]:
     return [delta for row in rows for delta in row], calls
 
 
+@pytest.mark.threat("F12")
 @pytest.mark.prop("eng-5")
 @settings(max_examples=100, deadline=None)
 @given(streamed_calls())
@@ -381,6 +385,7 @@ def test_any_calls_in_any_pieces_arrive_exactly_and_in_order(stream: tuple[list[
     assert pieces(*deltas).events == (*map(ToolCalled, calls), TOOL_USE)
 
 
+@pytest.mark.threat("T12", "F13")
 @pytest.mark.parametrize("document", hostile_arguments.values(), ids=hostile_arguments)
 def test_arguments_that_two_parsers_could_read_differently_are_refused(document: str) -> None:
     outcome = pieces(part(0, "a", "f", document))
@@ -393,11 +398,13 @@ def test_arguments_may_hold_the_source_text_of_what_is_refused(text: str) -> Non
     assert pieces(part(0, "a", "f", json.dumps({"x": text}))).events == (called("a", "f", x=text), TOOL_USE)
 
 
+@pytest.mark.threat("T12", "F13")
 def test_one_hostile_call_among_good_ones_lets_none_run() -> None:
     outcome = pieces(part(0, "a", "f", "{}"), part(1, "b", "f", '{"x":1,"x":2}'))
     assert (outcome.events, outcome.error) == ((), MalformedAnswer)
 
 
+@pytest.mark.threat("T30")
 def test_an_answer_with_too_many_calls_is_refused() -> None:
     assert len(pieces(*(part(number, name="f") for number in range(MAX_CALLS))).events) == MAX_CALLS + 1
     outcome = pieces(*(part(number, name="f") for number in range(MAX_CALLS + 1)))

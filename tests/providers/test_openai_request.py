@@ -20,7 +20,7 @@ from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSpec
 from ollm_lsp.providers.wire.openai_chat import encode
 from tests.core.values import patient
-from tests.providers.sendable import requests
+from tests.providers.sendable import requests, shown_after
 from tests.providers.values import tool_specs
 
 if TYPE_CHECKING:
@@ -75,11 +75,9 @@ def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
 def carried(message: Message, field: str | None) -> list[Message]:
     """What this wire can tell of a message: each result alone, no marks, and thoughts only where there is a field."""
     if message.role is Role.TOOL:
-        return [
-            Message(Role.TOOL, (replace(part, is_error=False),))
-            for part in message.parts
-            if isinstance(part, ToolResult)
-        ]
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        alone = [Message(Role.TOOL, (replace(part, is_error=False, images=()),)) for part in results]
+        return [*alone, *shown_after(results)]
     parts: list[Part] = [part for part in message.parts if isinstance(part, Text | Image)]
     calls = [replace(part, signature=None) for part in message.parts if isinstance(part, ToolCall)]
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
@@ -194,6 +192,20 @@ ENCODED: dict[str, tuple[Message, list[dict[str, Any]]]] = {
         [
             {"role": "tool", "tool_call_id": "c1", "content": "x = 1"},
             {"role": "tool", "tool_call_id": "c2", "content": "no"},
+        ],
+    ),
+    "images of a tool, after all results": (
+        Message(Role.TOOL, (ToolResult("c1", "read", "a.png", images=(IMAGE,)), ToolResult("c2", "now", "12:00"))),
+        [
+            {"role": "tool", "tool_call_id": "c1", "content": "a.png"},
+            {"role": "tool", "tool_call_id": "c2", "content": "12:00"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "[From read]"},
+                    {"type": "image_url", "image_url": {"url": IMAGE_URL}},
+                ],
+            },
         ],
     ),
 }

@@ -45,6 +45,7 @@ def test_a_text_has_the_tokens_that_openai_counts(model: str, text: str, expecte
     assert tokens(text, model) == expected
 
 
+@pytest.mark.threat("T32")
 def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise AssertionError("the network was asked")
@@ -84,6 +85,7 @@ def test_a_word_without_an_end_is_counted_in_time(piece: str, times: int) -> Non
     assert tokens(word) <= max(1, len(word.encode("utf-8", "replace")))
 
 
+@pytest.mark.threat("T30")
 def test_a_megabyte_without_a_blank_is_no_trap() -> None:
     # By a tokenizer whose time grows with the square of a word, it would outlast the test.
     assert tokens("x" * 1_000_000) < 300_000

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from math import ceil
 
+import genai_prices
 import pytest
+from genai_prices.data_snapshot import get_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ollm_lsp.core.price import UNKNOWN_PRICE
 from ollm_lsp.core.usage import FREE, UNKNOWN_COST, Cost, Usage
 from ollm_lsp.providers.prices import cost_at
 from tests.core.values import patient
@@ -35,6 +39,7 @@ def usages(draw: st.DrawFn) -> Usage:
     return Usage(given_, draw(st.integers(0, 100_000)), read, draw(st.integers(0, given_ - read)))
 
 
+@pytest.mark.threat("F17")
 @patient
 @pytest.mark.parametrize(("where", "prices"), PRICES.items(), ids=lambda value: value[1])
 @given(usages())
@@ -74,6 +79,7 @@ def test_a_price_that_nobody_knows_is_said_to_be_unknown(url: str, model: str) -
     assert cost_at(url, model, Usage(1000, 1000)) == UNKNOWN_COST
 
 
+@pytest.mark.threat("F17")
 def test_counts_that_cannot_be_have_no_price() -> None:
     assert cost_at(OPENAI, "gpt-4o", Usage(10, 1, cache_read_tokens=50)) == UNKNOWN_COST
 
@@ -89,3 +95,15 @@ async def test_a_provider_at_its_vendor_s_address_has_the_vendor_s_prices() -> N
     openai = VENDORS[0]
     async with openai.reaching("https://api.openai.com") as provider:
         assert provider.cost("gpt-4o", Usage(1_000_000, 100_000)) == Cost(3_500_000)
+
+
+@pytest.mark.prop("krk-29")
+def test_no_vendor_takes_more_than_what_counts_for_an_unknown_price() -> None:
+    """A dearer model in a newer list means that the price for unknown ones has to rise."""
+    vast = Usage(1_000_000, 1_000_000)
+    counts = genai_prices.Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+    for vendor in (vendor for vendor in get_snapshot().providers if vendor.id in ("openai", "anthropic", "google")):
+        for model in vendor.models:
+            with suppress(LookupError, ValueError):
+                price = genai_prices.calc_price(counts, model_ref=model.id, provider_id=vendor.id)
+                assert price.total_price * 1_000_000 <= UNKNOWN_PRICE.cost(vast).micros, model.id

@@ -14,6 +14,7 @@ from tests.providers.replay import (
     play,
 )
 
+pytestmark = pytest.mark.large
 complete = pytest.mark.parametrize("recording", COMPLETE, ids=str)
 failed = pytest.mark.parametrize("recording", FAILED, ids=str)
 
@@ -31,18 +32,21 @@ def test_a_recording_gives_exactly_its_events(recording: Recording) -> None:
     assert play(recording.wire, [recording.raw]) == Outcome(recording.events)
 
 
+@pytest.mark.threat("F2", "F3")
 @pytest.mark.prop("core-15")
 @complete
 def test_a_recording_cut_in_two_anywhere_gives_the_same_events(recording: Recording) -> None:
     assert_cuts_change_nothing(recording.wire, recording.raw)
 
 
+@pytest.mark.threat("F4")
 @pytest.mark.prop("core-28")
 @complete
 def test_a_recording_that_breaks_off_before_its_terminal_signal_is_incomplete(recording: Recording) -> None:
     assert_complete_only_after(recording.wire, recording.raw, recording.terminal)
 
 
+@pytest.mark.threat("F6")
 @pytest.mark.prop("core-28")
 @pytest.mark.prop("eng-7")
 @failed

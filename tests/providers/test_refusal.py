@@ -299,6 +299,7 @@ REFUSALS: dict[str, tuple[int, Any, type[ProviderError], bool]] = {
 }
 
 
+@pytest.mark.threat("F15")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("status", "body", "kind", "passes"), REFUSALS.values(), ids=REFUSALS)
 def test_a_refusal_becomes_its_typed_error(status: int, body: Any, kind: type[ProviderError], passes: bool) -> None:
@@ -316,6 +317,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.threat("F6")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize(("body", "kind", "passes"), INSIDE.values(), ids=INSIDE)
 def test_the_same_refusal_inside_a_stream_becomes_the_same_error(
@@ -389,6 +391,7 @@ _json = st.recursive(
 )
 
 
+@pytest.mark.threat("F9")
 @patient
 @given(st.none() | st.integers(100, 999), _json)
 def test_anything_at_all_becomes_a_typed_error_with_a_remedy(status: int | None, body: Any) -> None:

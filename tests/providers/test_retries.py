@@ -48,6 +48,7 @@ def failing(vendor: Vendor, times: int, status: int = 503, **headers: str) -> Ha
 # How long
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @patient
 @given(st.integers(1, 50))
@@ -64,6 +65,7 @@ def test_the_waits_of_many_differ() -> None:
     assert len({retries.wait_before(1, error) for _ in range(20)}) > 10
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @patient
 @given(st.integers(1, 50), st.floats(0, 120, allow_nan=False))
@@ -72,6 +74,7 @@ def test_a_wait_that_the_server_asks_for_is_kept_up_to_a_minute(attempt: int, as
     assert wait == (asked if asked <= 60 else None)
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @pytest.mark.parametrize("asked", [None, 0.0, 5.0])
 def test_what_does_not_pass_is_not_tried_again(asked: float | None) -> None:
@@ -103,6 +106,7 @@ async def test_a_server_that_comes_back_gives_its_answer(
     assert bodies == [bodies[0]] * (times + 1)
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @each_vendor
 @pytest.mark.parametrize("most", [0, 1, 5])
@@ -153,6 +157,7 @@ async def test_ollama_is_asked_again_about_its_model_too(monkeypatch: pytest.Mon
 RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.25s"}
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @each_vendor
 @pytest.mark.parametrize(
@@ -221,6 +226,7 @@ ERRORS: dict[str, Any] = {
 }
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @each_vendor
 @pytest.mark.parametrize("what", ["nothing", "text", "thought", "call"])
@@ -249,6 +255,7 @@ async def test_a_passing_failure_is_tried_again_only_while_the_model_has_not_spo
     assert len(vendor.chats(server.requests)) == 1 + len(waits)
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @each_vendor
 async def test_a_tool_call_is_heard_once_although_it_was_sent_twice(
@@ -289,6 +296,7 @@ async def test_ollama_s_context_does_not_grow_after_the_first_token() -> None:
 # Stopping while it waits
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 @each_vendor
 async def test_a_chat_that_is_cancelled_while_it_waits_stops_at_once(

@@ -15,6 +15,7 @@ from ollm_lsp.providers.retry_after import retry_after
 from tests.core.values import patient
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @pytest.mark.parametrize(
     ("headers", "seconds"),
@@ -59,6 +60,7 @@ _zones = st.sampled_from(["GMT", "-0000", "+0000", "+2359", "-9999", "+99999999"
 _dates = st.builds(dated, st.datetimes(timezones=st.just(UTC)), _zones)
 
 
+@pytest.mark.threat("F16")
 @pytest.mark.prop("krk-8")
 @patient
 @given(st.text() | st.floats().map(str) | st.integers().map(str) | _dates, st.text() | st.floats().map(str))

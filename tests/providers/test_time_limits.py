@@ -38,6 +38,7 @@ LIMITS = TimeLimits(connect=10, first_token=120, idle=60, total=200)
 SLOW = "raise the provider's timeouts"
 
 
+@pytest.mark.threat("F8", "F48")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -87,6 +88,7 @@ def stalling(vendor: Vendor, frames: Sequence[str], *, head: bool = True) -> Han
     return chat
 
 
+@pytest.mark.threat("F8", "F48")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 @pytest.mark.parametrize("head", [False, True], ids=["before the head", "after the head"])
@@ -107,6 +109,7 @@ async def test_a_server_that_says_nothing_has_its_limit(
     assert (len(vendor.chats(server.requests)), waits) == (1, [])
 
 
+@pytest.mark.threat("F8")
 @pytest.mark.prop("eng-7")
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
 @pytest.mark.parametrize(("step", "rounds"), [(0, 0), (45, 4)], ids=["idle", "total"])

@@ -15,7 +15,7 @@ KEYS = [
     "model", "providers", "timeouts", "chat", "context", "type", "baseUrl", "apiKey", "allowInsecure", "keepAlive",
     "modelPath", "contextWindow", "threads", "idleTimeout", "think", "maxRetries", "maxTokens", "headers", "extra",
     "connect", "firstToken", "idle", "total", "systemPrompt", "openBuffers", "exclude", "ollama", "openai", "embedded",
-    "keepConversations", "maxTurns", "toolTimeout", "tools", "autoCompact", "compactTimeout", "agentsFile",
+    "keepConversations", "maxTurns", "toolTimeout", "tools", "autoCompact", "compactTimeout", "agentsFile", "imports",
     "keepConversations", "tools", "permissions", "disabled", "runCommand", "read_*", "**/.env*",
     "vllm", "a:b", "base_url", "kraken", "X-Team", "Authorization", "top_k", "stream", "",
 ]  # fmt: skip
@@ -72,6 +72,58 @@ _chat: dict[str, Anything] = {
     "tools": st.one_of(st.booleans(), scalars),
     "keepConversations": st.one_of(st.booleans(), scalars),
 }
+_dollars: Anything = st.one_of(st.floats(0, 20), st.integers(0, 20), scalars)
+_switch: Anything = st.one_of(st.booleans(), scalars)
+_names: Anything = st.one_of(
+    st.lists(st.sampled_from(["claude", "codex", "openai", "gpt"])), st.lists(scalars), scalars
+)
+_kraken: dict[str, Anything] = {
+    "enabled": _switch,
+    "defaultProvider": st.one_of(st.sampled_from(["claude", "openai"]), scalars),
+    "maxCostPerRequest": _dollars,
+    "maxCostPerSession": _dollars,
+    "maxCostPerDay": _dollars,
+    "autoEscalate": st.fixed_dictionaries(
+        {},
+        optional={
+            "enabled": _switch,
+            "triggerOn": st.lists(st.one_of(st.sampled_from(["modelFailure", "userRequest"]), scalars)),
+        },
+    ),
+    "cliProviders": st.dictionaries(
+        names, st.fixed_dictionaries({"tool": st.sampled_from(["claude", "codex", "x"])}, optional={"path": scalars})
+    ),
+    "apiProviders": st.dictionaries(
+        names,
+        st.fixed_dictionaries(
+            {"provider": st.sampled_from(["openai", "google", "ollama"])},
+            optional={
+                "model": scalars,
+                "apiKey": scalars,
+                "baseUrl": scalars,
+                "enabled": _switch,
+                "timeouts": anything,
+            },
+        ),
+    ),
+    "policies": st.fixed_dictionaries(
+        {},
+        optional={
+            "confirmBeforeRelease": _switch,
+            "showCostWarnings": _switch,
+            "costWarningThreshold": _dollars,
+            "logKrakenUsage": _switch,
+            "maskSecrets": _switch,
+            "allowedProviders": _names,
+        },
+    ),
+    "hooks": st.dictionaries(
+        st.sampled_from(["before_kraken", "after_kraken", "beforeKraken"]),
+        st.one_of(st.lists(st.fixed_dictionaries({"command": st.lists(scalars)})), scalars),
+    ),
+    "prices": st.dictionaries(names, st.fixed_dictionaries({"input": _dollars, "output": _dollars})),
+}
+kraken: Anything = st.fixed_dictionaries({}, optional=_kraken)
 _sections: dict[str, Anything] = {
     "model": scalars,
     "providers": st.one_of(providers, anything),
@@ -108,7 +160,28 @@ _sections: dict[str, Anything] = {
         ),
         anything,
     ),
-    "kraken": anything,
+    "kraken": st.one_of(kraken, anything),
+    "actions": st.one_of(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "prompts": st.dictionaries(st.one_of(st.sampled_from(["explain", "fix"]), names), scalars, max_size=3),
+                "custom": st.lists(
+                    st.one_of(
+                        scalars,
+                        members,
+                        st.fixed_dictionaries(
+                            {"title": st.text(max_size=3), "prompt": st.text(max_size=3)},
+                            optional={"kind": st.one_of(st.sampled_from(["answer", "edit"]), scalars), "x": anything},
+                        ),
+                    ),
+                    max_size=3,
+                ),
+                "aiComments": st.one_of(st.booleans(), scalars),
+            },
+        ),
+        anything,
+    ),
 }
 shaped: Anything = st.fixed_dictionaries({}, optional=_sections)
 raw = st.one_of(anything, shaped)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 
+from ollm_lsp.core.budget import Limits
 from ollm_lsp.core.decision import Decision
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings.kraken_settings import Trigger
 from ollm_lsp.settings.layers import EDITOR, Layer, Resolution
-from ollm_lsp.settings.narrowing import is_local
 from ollm_lsp.settings.options import Options, is_anywhere
 from ollm_lsp.settings.resolve import resolve
 from ollm_lsp.settings.resolved import ToolsSettings
 from ollm_lsp.settings.section import Section, keys, subsection
+from tests.settings.no_wider import assert_no_wider
 from tests.settings.raw import patient, raw
 
 if TYPE_CHECKING:
@@ -37,6 +39,13 @@ OWN: dict[str, Any] = {
     "timeouts": {"total": 50},
     "chat": {"systemPrompt": "own"},
     "context": {"openBuffers": True, "maxTokens": 1000, "exclude": ["*.own"]},
+    "kraken": {
+        "enabled": True,
+        "maxCostPerDay": 5,
+        "cliProviders": {"claude": {"tool": "claude"}},
+        "apiProviders": {"gpt": {"provider": "openai", "apiKey": "${OPENAI_API_KEY}", "model": "gpt-4o"}},
+        "policies": {"allowedProviders": ["claude", "gpt"]},
+    },
 }
 
 
@@ -50,33 +59,13 @@ def own(user: object = OWN) -> Settings:
     return narrowed(user=user).settings
 
 
+@pytest.mark.threat("T1")
 @pytest.mark.prop("krk-38")
 @patient
 @given(raw, raw, raw)
 def test_no_layer_widens_what_the_user_allowed(user: object, editor: object, workspace: object) -> None:
     for base in (user, OWN):
-        allowed = own(base)
-        settings = narrowed(editor, workspace, user=base).settings
-        assert settings.providers == allowed.providers
-        assert settings.chat.keep_conversations <= allowed.chat.keep_conversations
-        assert settings.context.open_buffers <= allowed.context.open_buffers
-        assert set(settings.context.exclude) >= set(allowed.context.exclude)
-        assert settings.chat.max_turns <= allowed.chat.max_turns
-        assert settings.chat.tool_timeout <= allowed.chat.tool_timeout
-        assert settings.chat.tools <= allowed.chat.tools
-        assert settings.chat.auto_compact <= allowed.chat.auto_compact
-        assert settings.chat.compact_timeout <= allowed.chat.compact_timeout
-        assert settings.context.agents_file <= allowed.context.agents_file
-        assert settings.tools.permissions == allowed.tools.permissions
-        assert set(settings.tools.restrictions) >= set(allowed.tools.restrictions)
-        assert all(decision != "allow" for _, decision in settings.tools.restrictions)
-        assert set(settings.tools.disabled) >= set(allowed.tools.disabled)
-        assert settings.tools.run_command <= allowed.tools.run_command
-        if allowed.context.max_tokens is not None:
-            assert settings.context.max_tokens is not None
-            assert settings.context.max_tokens <= allowed.context.max_tokens
-        if settings.model != allowed.model:
-            assert is_local(settings.providers[settings.model.provider], settings.model.name)
+        assert_no_wider(narrowed(editor, workspace, user=base).settings, own(base))
 
 
 @pytest.mark.prop("krk-38")
@@ -88,6 +77,7 @@ def test_whatever_a_layer_says_its_problems_name_it(value: object) -> None:
     assert len(problems) <= 21
 
 
+@pytest.mark.threat("T1", "T2")
 @pytest.mark.parametrize("source", [0, 1])
 @pytest.mark.parametrize(
     ("options", "refused"),
@@ -108,6 +98,16 @@ def test_whatever_a_layer_says_its_problems_name_it(value: object) -> None:
         ({"providers": "x"}, "providers"),
         ({"providers": []}, "providers"),
         ({"timeouts": {"total": 9}}, "timeouts.total"),
+        ({"kraken": {"hooks": {"before_kraken": [{"command": ["evil"]}]}}}, "kraken.hooks.before_kraken"),
+        ({"kraken": {"cliProviders": {"claude": {"path": "/evil"}}}}, "kraken.cliProviders.claude.path"),
+        ({"kraken": {"cliProviders": {"x": {"proxyUrl": "https://evil"}}}}, "kraken.cliProviders.x.proxyUrl"),
+        ({"kraken": {"apiProviders": {"gpt": {"baseUrl": "https://evil"}}}}, "kraken.apiProviders.gpt.baseUrl"),
+        ({"kraken": {"apiProviders": {"gpt": {"apiKey": "${AWS_KEY}"}}}}, "kraken.apiProviders.gpt.apiKey"),
+        ({"kraken": {"prices": {"gpt-4o": {"input": 0}}}}, "kraken.prices.gpt-4o.input"),
+        ({"kraken": {"defaultProvider": "gpt"}}, "kraken.defaultProvider"),
+        ({"kraken": {"policies": {"logKrakenUsage": False}}}, "kraken.policies.logKrakenUsage"),
+        ({"actions": {"prompts": {"explain": "evil"}}}, "actions.prompts.explain"),
+        ({"actions": {"custom": [{"title": "Fix", "prompt": "evil"}]}}, "actions.custom"),
     ],
 )  # fmt: skip
 def test_a_key_of_the_users_own_file_has_no_effect_elsewhere(
@@ -123,9 +123,9 @@ def test_a_key_of_the_users_own_file_has_no_effect_elsewhere(
 
 
 def test_an_unknown_key_is_named_there_too() -> None:
-    resolution = narrowed({"kraken": {"hooks": ["rm"]}, "context": {"exlude": []}})
+    resolution = narrowed({"squid": {"hooks": ["rm"]}, "context": {"exlude": []}})
     assert resolution.settings == own()
-    assert [problem.key for problem in resolution.problems] == ["context.exlude", "kraken"]
+    assert [problem.key for problem in resolution.problems] == ["context.exlude", "squid"]
     assert "Did you mean exclude?" in resolution.problems[0].remedy
 
 
@@ -136,6 +136,7 @@ def test_a_model_on_this_machine_can_be_chosen(model: str) -> None:
     assert resolution.settings.model == ModelId.parse(model)
 
 
+@pytest.mark.threat("T1")
 @pytest.mark.parametrize(
     "model",
     [
@@ -231,6 +232,62 @@ def test_tools_cannot_be_given_more() -> None:
     assert narrowed(layer, user=OWN | layer).problems == ()
 
 
+@pytest.mark.prop("krk-46")
+def test_the_kraken_can_be_tamed() -> None:
+    layer: dict[str, Any] = {
+        "enabled": False,
+        "maxCostPerRequest": 0.1,
+        "maxCostPerSession": 2,
+        "maxCostPerDay": 3.5,
+        "autoEscalate": {"enabled": False, "triggerOn": ["userRequest"]},
+        "policies": {"allowedProviders": ["gpt"], "costWarningThreshold": 0.5, "confirmBeforeRelease": True},
+    }
+    resolution = narrowed({"kraken": layer})
+    assert resolution.problems == ()
+    kraken = resolution.settings.kraken
+    assert kraken.enabled is False
+    assert kraken.limits == Limits(100_000, 2_000_000, 3_500_000)
+    assert kraken.escalation.triggers == {Trigger.USER_REQUEST}
+    assert (kraken.policies.allows("gpt"), kraken.policies.allows("claude")) == (True, False)
+    assert kraken.policies.cost_warning_threshold == 500_000
+
+
+@pytest.mark.threat("T1")
+@pytest.mark.prop("krk-46")
+def test_the_kraken_cannot_be_let_loose() -> None:
+    user: dict[str, Any] = {**OWN, "kraken": OWN["kraken"] | {"enabled": False, "maxCostPerRequest": 1}}
+    user["kraken"]["autoEscalate"] = {"triggerOn": ["userRequest"]}
+    layer: dict[str, Any] = {
+        "enabled": True,
+        "maxCostPerRequest": 1.1,
+        "maxCostPerSession": 10.000001,
+        "maxCostPerDay": 6,
+        "autoEscalate": {"enabled": True, "triggerOn": ["modelFailure", "userRequest"]},
+        "policies": {
+            "allowedProviders": ["claude", "gpt", "other"],
+            "costWarningThreshold": 2,
+            "confirmBeforeRelease": False,
+            "showCostWarnings": False,
+            "maskSecrets": False,
+        },
+    }
+    resolution = narrowed({"kraken": layer}, user=user)
+    assert resolution.settings == own(user)
+    assert {problem.key for problem in resolution.problems} == {
+        "kraken.enabled",
+        "kraken.maxCostPerRequest",
+        "kraken.maxCostPerSession",
+        "kraken.maxCostPerDay",
+        "kraken.autoEscalate.enabled",
+        "kraken.autoEscalate.triggerOn",
+        "kraken.policies.allowedProviders",
+        "kraken.policies.costWarningThreshold",
+        "kraken.policies.confirmBeforeRelease",
+        "kraken.policies.showCostWarnings",
+        "kraken.policies.maskSecrets",
+    }
+
+
 def test_the_later_layer_decides_and_cannot_undo_what_the_earlier_one_narrowed() -> None:
     editor = {"model": "local:a", "chat": {"systemPrompt": "editor"}, "context": {"openBuffers": False, "maxTokens": 5}}
     workspace = {
@@ -266,12 +323,25 @@ def test_the_options_that_count_anywhere_are_exactly_those_that_narrowing_knows(
         "chat.autoCompact",
         "chat.compactTimeout",
         "context.agentsFile",
+        "context.imports",
         "context.openBuffers",
         "context.maxTokens",
         "context.exclude",
         "tools.permissions",
         "tools.disabled",
         "tools.runCommand",
+        "kraken.enabled",
+        "kraken.maxCostPerRequest",
+        "kraken.maxCostPerSession",
+        "kraken.maxCostPerDay",
+        "kraken.autoEscalate.enabled",
+        "kraken.autoEscalate.triggerOn",
+        "kraken.policies.confirmBeforeRelease",
+        "kraken.policies.showCostWarnings",
+        "kraken.policies.costWarningThreshold",
+        "kraken.policies.maskSecrets",
+        "kraken.policies.allowedProviders",
+        "actions.aiComments",
     }
 
 

@@ -22,6 +22,7 @@ keys = st.text(string.ascii_letters + string.digits + string.punctuation, min_si
 texts = st.text(max_size=20)
 
 
+@pytest.mark.threat("T4")
 @patient
 @given(keys, texts, texts)
 def test_a_key_is_replaced_in_any_text(key: str, before: str, after: str) -> None:
@@ -32,6 +33,7 @@ def test_a_key_is_replaced_in_any_text(key: str, before: str, after: str) -> Non
     assert key not in redacted.replace("***", "\0")
 
 
+@pytest.mark.threat("T4")
 @patient
 @given(keys)
 def test_a_key_is_replaced_in_its_encoded_forms(key: str) -> None:
@@ -44,6 +46,7 @@ def test_a_key_is_replaced_in_its_encoded_forms(key: str) -> None:
         assert redactor.redact(f"<{encoded}>") == "<***>"
 
 
+@pytest.mark.threat("T4")
 @patient
 @given(keys, st.binary(max_size=7), st.binary(max_size=7))
 def test_a_key_is_replaced_inside_base64_at_any_place(key: str, before: bytes, after: bytes) -> None:
@@ -122,6 +125,7 @@ def test_a_text_that_grows_is_redacted_as_if_it_were_whole(secrets: list[str], d
     assert "".join(pieces) + redactor.redact(waiting) == redactor.redact("".join(deltas))
 
 
+@pytest.mark.threat("T4")
 @patient
 @given(keys, st.data())
 def test_no_part_of_a_key_is_shown_before_it_is_known_to_be_none(key: str, data: st.DataObject) -> None:

@@ -49,9 +49,12 @@ def test_every_key_is_on_the_page() -> None:
 
 
 def test_the_page_tells_what_counts_anywhere() -> None:
-    rows = {row.split(" | ")[0].strip("|` "): row for row in reference().splitlines() if row.startswith("| `")}
+    listed = [row for row in reference().splitlines() if row.startswith("| `")]
+    rows = {row.split(" | ")[0].strip("|` "): row for row in reversed(listed)}
     assert rows["model"].endswith("| anywhere |")
     assert rows["exclude"].endswith("| anywhere |")
     assert rows["apiKey"].endswith("| your own file |")
     assert rows["providers"].endswith("| your own file |")
     assert rows["chat"].endswith("| see its keys |")
+    assert rows["maxCostPerDay"].endswith("| anywhere |")
+    assert rows["hooks"].endswith("| your own file |")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 
+from ollm_lsp.core.actions import BUILT_IN, EXPLAIN, Action, Form
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.layers import Layer, Resolution
@@ -190,7 +191,7 @@ def test_a_null_is_the_same_as_leaving_the_key_out() -> None:
         ({"model": 3}, "model", "text is expected"),
         ({"model": "gpt"}, "model", "provider:name"),
         ({"modle": "ollama:x"}, "modle", "Did you mean model?"),
-        ({"zzz": 1}, "zzz", "Known here: chat, context, model, providers, timeouts, tools."),
+        ({"zzz": 1}, "zzz", "Known here: actions, chat, context, kraken, model, providers, timeouts, tools."),
         ({"chat": {"system_prompt": "x"}}, "chat.system_prompt", "Did you mean systemPrompt?"),
         ({"chat": []}, "chat", "mapping"),
         ({"timeouts": {"connect": "yes"}}, "timeouts.connect", "number is expected"),
@@ -206,6 +207,11 @@ def test_a_null_is_the_same_as_leaving_the_key_out() -> None:
         ({"context": {"exclude": "**/*.pem"}}, "context.exclude", "list is expected"),
         ({"context": {"exclude": ["[z-a]"]}}, "context.exclude[0]", "not a pattern"),
         ({"context": {"exclude": [""]}}, "context.exclude[0]", "empty"),
+        ({"actions": {"prompts": {"expalin": "x"}}}, "actions.prompts.expalin", "The actions are explain, fix"),
+        ({"actions": {"prompts": {"explain": ""}}}, "actions.prompts.explain", "empty"),
+        ({"actions": {"custom": {}}}, "actions.custom", "list is expected"),
+        ({"actions": {"custom": [{"title": "x"}]}}, "actions.custom[0].prompt", "required"),
+        ({"actions": {"custom": [{"title": "x", "prompt": "x", "kind": "do"}]}}, "actions.custom[0].kind", "'edit'"),
         ({"providers": []}, "providers", "mapping"),
         ({"providers": {"a:b": {"type": "ollama"}}}, "providers.a:b", "letters, digits"),
         ({"providers": {"x": {}}}, "providers.x", "has no type"),
@@ -305,6 +311,7 @@ def test_a_problem_names_a_key_on_one_line_of_bounded_length() -> None:
     assert str(problem).startswith(f"{USER}: ")
 
 
+@pytest.mark.threat("T3")
 @pytest.mark.prop("krk-41")
 @pytest.mark.parametrize(
     "options",
@@ -485,3 +492,21 @@ def test_tools_that_cannot_be_are_named() -> None:
     settings = resolved({"tools": {"permissions": {"*": "ask", "**/.env*": "deny"}}}).settings.tools
     assert settings.permissions == (("*", "ask"), ("**/.env*", "deny"))
     assert (settings.restrictions, settings.disabled, settings.run_command) == ((), (), False)
+
+
+def test_prompts_of_the_user_replace_ours_and_their_own_actions_follow() -> None:
+    custom = [
+        {"title": "Shout", "prompt": "Shout.", "kind": "edit"},
+        {"title": "?"},
+        {"title": "Say", "prompt": "Say."},
+    ]
+    resolution = resolved({"actions": {"prompts": {"explain": "To a child."}, "custom": custom}})
+    actions = resolution.settings.actions
+    assert [action.name for action in actions.built_in] == [action.name for action in BUILT_IN]
+    assert actions.built_in[0] == replace(EXPLAIN, prompt="To a child.")
+    assert actions.built_in[1:] == BUILT_IN[1:]
+    shout, say = Action("Shout", "Shout", "Shout.", Form.EDIT), Action("Say", "Say", "Say.", Form.ANSWER)
+    assert actions.custom == (shout, say), "the wrong one in the middle is left out"
+    assert actions.get("Shout") == shout
+    assert actions.get("explain") == actions.built_in[0]
+    assert actions.get("nobody") is None

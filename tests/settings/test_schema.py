@@ -26,7 +26,7 @@ def test_every_key_is_camel_case_and_described(name: str) -> None:
     assert SECTIONS[name]["additionalProperties"] is False
     for key, described in SECTIONS[name]["properties"].items():
         assert key.isidentifier()
-        assert "_" not in key
+        assert "_" not in key or name == "HooksOptions"  # the wire contract names hooks so
         target = SECTIONS[described["$ref"].rpartition("/")[2]] if "$ref" in described else described
         assert len(described.get("description") or target["description"]) > 10
 

@@ -94,6 +94,7 @@ def test_names_of_api_keys_are_read(monkeypatch: pytest.MonkeyPatch, name: str) 
     assert Secret(f"${{{name}}}").reveal() == VALUE
 
 
+@pytest.mark.threat("T2")
 @pytest.mark.parametrize(
     "name", ["HOME", "PATH", "DATABASE_URL", "PGPASSWORD", "AWS_SECRET", "SSH_AUTH_SOCK", "KEY", "XOLLM_A"]
 )

@@ -153,6 +153,7 @@ def test_a_file_in_place_of_the_directory_is_no_settings(source: SettingsSource,
     assert source.current().problems == ()
 
 
+@pytest.mark.threat("F37")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 def test_a_pipe_in_a_workspace_does_not_hang_the_server(source: SettingsSource, tmp_path: Path) -> None:
     (tmp_path / "folder/.ollm").mkdir(parents=True)
@@ -196,6 +197,7 @@ def test_an_editor_section_of_any_kind_is_a_problem_at_most(source: SettingsSour
     assert [problem.source for problem in source.current().problems] == ["editor settings"]
 
 
+@pytest.mark.threat("T1")
 def test_the_home_directory_as_workspace_does_not_make_the_users_file_a_workspaces(
     source: SettingsSource, user_file: Path
 ) -> None:

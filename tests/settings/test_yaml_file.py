@@ -62,6 +62,7 @@ def test_what_is_not_plain_yaml_is_refused_with_its_line(text: str, line: int | 
     assert refused.value.remedy
 
 
+@pytest.mark.threat("T30")
 def test_a_megabyte_of_brackets_is_refused_at_once() -> None:
     started = time.monotonic()
     with pytest.raises(Unreadable):
@@ -69,6 +70,7 @@ def test_a_megabyte_of_brackets_is_refused_at_once() -> None:
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.threat("T30")
 def test_a_bomb_of_aliases_does_not_go_off() -> None:
     bomb = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
     with pytest.raises(Unreadable, match="alias"):
@@ -125,6 +127,7 @@ def test_a_directory_is_refused(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+@pytest.mark.threat("F37")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -134,6 +137,7 @@ def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path: Path) -> None:
             read(tmp_path / name)
 
 
+@pytest.mark.threat("F37")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 def test_a_pipe_that_takes_the_files_place_at_the_last_moment_does_not_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -102,6 +102,7 @@ async def test_a_deleted_file_comes_back_with_its_byte_order_mark(tmp_path: Path
     assert reverse.changes == (CreateFile(A, "\ufeffx\n"),)
 
 
+@pytest.mark.threat("T27")
 async def test_the_file_is_private_and_holds_texts_as_they_are(tmp_path: Path) -> None:
     async with kept(tmp_path) as images:
         await images.record(
@@ -220,6 +221,7 @@ async def play(editor: ModelEditor, images: BeforeImages, rounds: list[list[tupl
 numbers = count()
 
 
+@pytest.mark.threat("T20", "F29")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.timeout(600)
 def test_after_random_proposals_reverting_brings_every_file_back_byte_for_byte(tmp_path: Path) -> None:

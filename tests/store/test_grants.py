@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 GRANT = Grant("edit_file", "src/a.py", "/work\0" + "1:2", "rules")
 
 
+@pytest.mark.threat("T7")
 async def test_an_answer_is_kept_over_a_restart_for_exactly_what_it_was_given_for(tmp_path: Path) -> None:
     grants = SqliteGrants(tmp_path / "grants.db")
     assert await grants.answer(GRANT) is None

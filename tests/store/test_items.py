@@ -16,6 +16,7 @@ from ollm_lsp.store.redacted import NO_IMAGE, redacted
 from tests.core.values import messages, patient
 
 KEY = "sk-canary-0123456789abcdef"
+RESULT = '"type": "toolResult", "id": "1", "name": "read", "text": "x", "isError": false'
 odd = st.text(st.characters(codec=None) | st.sampled_from("\0\ud800\udfff\u2028\\\"'"), min_size=1)
 
 
@@ -38,6 +39,13 @@ def test_any_text_comes_back_as_it_was_and_every_database_can_hold_it(text: str)
         assert "\0" not in encoded
 
 
+def test_a_result_that_was_kept_before_results_had_images_is_read() -> None:
+    old = f'{{"role": "tool", "parts": [{{{RESULT}}}]}}'
+    message = items.decode(old)
+    assert message == Message(Role.TOOL, (ToolResult("1", "read", "x"),))
+    assert items.encode(message) == old
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -51,6 +59,7 @@ def test_any_text_comes_back_as_it_was_and_every_database_can_hold_it(text: str)
         '{"role": "user", "parts": [{"type": "text"}]}',
         '{"role": "user", "parts": ["text"]}',
         '{"role": "user", "parts": [{"type": "image", "mimeType": "image/png", "data": "?"}]}',
+        f'{{"role": "tool", "parts": [{{{RESULT}, "images": [{{"mimeType": "text/plain", "data": "eA=="}}]}}]}}',
         "[" * 100_000,
     ],
 )
@@ -72,9 +81,12 @@ def test_no_secret_is_left_in_any_part() -> None:
     )
     got = Message(Role.TOOL, (ToolResult(KEY, KEY, f"export KEY={KEY}"),))
     seen = Message.user("Look:", Image("image/png", b"\x89PNG" + KEY.encode()))
-    for message in (said, got, seen):
+    clean = Image("image/png", b"x")
+    given = Message(Role.TOOL, (ToolResult("1", "read", "a.png", images=(clean, Image("image/png", KEY.encode()))),))
+    for message in (said, got, seen, given):
         assert KEY not in items.encode(redacted(message))
     assert redacted(seen).parts == (Text("Look:"), Text(NO_IMAGE))
+    assert redacted(given).parts == (ToolResult("1", "read", f"a.png\n{NO_IMAGE}", images=(clean,)),)
     assert [type(part) for part in redacted(said).parts] == [Text, Reasoning, ToolCall]
 
 

@@ -16,6 +16,8 @@ from ollm_lsp.store.response_store import SqliteStore
 from tests.store.writer import DELTAS, made
 from tests.support.kills import KILLS, moments, pause
 
+pytestmark = pytest.mark.torture
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -29,6 +31,7 @@ def kept_of(lines: list[str]) -> set[str]:
     return {line.split()[1] for line in lines if line.startswith("kept") and line.endswith("\n")}
 
 
+@pytest.mark.threat("F44")
 @pytest.mark.prop("eng-3")
 @pytest.mark.timeout(1800)
 async def test_whatever_was_kept_is_there_after_any_kill(tmp_path: Path) -> None:

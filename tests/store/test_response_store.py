@@ -174,6 +174,7 @@ async def test_a_conversation_goes_on_and_branches_after_a_restart(tmp_path: Pat
         }
 
 
+@pytest.mark.threat("F43")
 @pytest.mark.prop("eng-3")
 @pytest.mark.prop("core-5")
 async def test_a_response_that_never_ended_is_cut_short_and_keeps_its_words(tmp_path: Path) -> None:
@@ -268,6 +269,7 @@ async def test_what_is_deleted_is_in_no_file_any_more(tmp_path: Path) -> None:
         assert canary.encode() not in everything_in(tmp_path)
 
 
+@pytest.mark.threat("T27")
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
 async def test_only_the_user_can_read_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "state"
@@ -281,6 +283,7 @@ async def test_only_the_user_can_read_the_files(tmp_path: Path) -> None:
         os.umask(old)
 
 
+@pytest.mark.threat("F46")
 @pytest.mark.prop("eng-3")
 async def test_a_newer_schema_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     with closing(file_of(tmp_path)) as file:
@@ -294,6 +297,7 @@ async def test_a_newer_schema_is_refused_and_left_as_it_is(tmp_path: Path) -> No
     assert everything_in(tmp_path) == before
 
 
+@pytest.mark.threat("F46")
 @pytest.mark.parametrize("damage", [b"This is not a database. " * 400, b"SQLite format 3\0" + b"\xff" * 8192])
 async def test_a_damaged_file_is_a_clear_error_until_it_is_moved_away(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "conversations.db"
@@ -331,6 +335,7 @@ async def test_a_file_that_was_moved_away_is_made_anew(tmp_path: Path) -> None:
         assert [summary.id for summary in await store.list()] == ["b"]
 
 
+@pytest.mark.threat("F46")
 async def test_a_place_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     async with stored(tmp_path / "file" / "state") as store:
@@ -339,6 +344,7 @@ async def test_a_place_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> N
         assert "OLLM_STATE_DIR" in refused.value.remedy
 
 
+@pytest.mark.threat("F45")
 @pytest.mark.prop("eng-6")
 async def test_whoever_holds_the_file_is_waited_for_and_then_named(tmp_path: Path) -> None:
     async with stored(tmp_path, busy_timeout=0.05) as store:
@@ -354,6 +360,7 @@ async def test_whoever_holds_the_file_is_waited_for_and_then_named(tmp_path: Pat
         assert len((await load(store)).responses) == 2
 
 
+@pytest.mark.threat("F45")
 @pytest.mark.prop("eng-6")
 async def test_two_servers_keep_their_responses_in_one_file_at_once(tmp_path: Path) -> None:
     async with stored(tmp_path) as one, stored(tmp_path) as other:
@@ -379,6 +386,7 @@ async def test_odd_ids_are_not_found_and_odd_models_are_kept(tmp_path: Path) -> 
         assert (await only(store)).model == ModelId("p", "m?")
 
 
+@pytest.mark.threat("F46")
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root on Linux can mount a small disk")
 async def test_a_full_disk_is_a_clear_error_and_loses_nothing_that_was_kept(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
@@ -404,3 +412,19 @@ async def test_a_full_disk_is_a_clear_error_and_loses_nothing_that_was_kept(tmp_
             assert [step.response.id for step in (await load(store)).responses] == [*kept, "last"]
     finally:
         await (await asyncio.create_subprocess_exec("umount", "-l", str(disk))).wait()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "memory"])
+async def test_the_model_that_was_chosen_is_kept_also_before_the_first_question(kind: str, tmp_path: Path) -> None:
+    chosen = ModelId("ollama", "qwen3:4b")
+    async with any_store(kind, tmp_path) as store:
+        await store.choose("c", chosen)
+        assert (await load(store)).model == chosen
+        assert await store.list() == []
+        await store.finish("c", response("r"))
+        assert (await load(store)).model == chosen
+        (listed,) = await store.list()
+        assert listed.title == (await load(store)).title != ""
+        await store.choose("c", MODEL)
+        assert (await load(store)).model == MODEL
+        assert len((await load(store)).responses) == 1

@@ -45,6 +45,7 @@ def test_a_migration_keeps_what_is_there() -> None:
         assert version(connection) == 2
 
 
+@pytest.mark.threat("F46")
 def test_a_migration_that_fails_changes_nothing() -> None:
     with closing(database()) as connection:
         schema.upgrade(connection, [FIRST])

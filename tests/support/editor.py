@@ -37,7 +37,7 @@ class Editor:
         self.progress: dict[Any, list[dict[str, Any]]] = defaultdict(list)
         self.responses: list[dict[str, Any]] = []
         self.answer: dict[str, Callable[[dict[str, Any]], Any]] = {}
-        """How requests of the server are answered, by method. All others stay open."""
+        """How requests of the server are answered, by method. All others stay open, and those answered by nothing."""
         self.asked: list[dict[str, Any]] = []
         self._waiting: dict[Any, asyncio.Future[Any]] = {}
         self._is_killed = False
@@ -89,6 +89,11 @@ class Editor:
             await self._changed.wait_for(condition)
         return condition()
 
+    async def tell(self) -> None:
+        """Something has changed on this side: whoever waits looks again."""
+        async with self._changed:
+            self._changed.notify_all()
+
     def notified(self, method: str) -> list[dict[str, Any]]:
         return [params for name, params in self.notifications if name == method]
 
@@ -117,8 +122,7 @@ class Editor:
                 raise
         for future in self._waiting.values():
             future.cancel()
-        async with self._changed:
-            self._changed.notify_all()
+        await self.tell()
 
     async def _read_messages(self) -> None:
         stdout = self.process.stdout
@@ -131,8 +135,7 @@ class Editor:
                 length = int(value) if name.lower() == b"content-length" else length
                 header = await stdout.readline()
             self._take(json.loads(await stdout.readexactly(length)))
-            async with self._changed:
-                self._changed.notify_all()
+            await self.tell()
 
     def _take(self, message: dict[str, Any]) -> None:
         method = message.get("method")
@@ -149,7 +152,8 @@ class Editor:
             self.asked.append(message)
             if method in self.answer:
                 answer = self.answer[method](message["params"])
-                self.send({"jsonrpc": "2.0", "id": message["id"], **answer})
+                if answer is not None:
+                    self.send({"jsonrpc": "2.0", "id": message["id"], **answer})
         elif method == "$/progress":
             self.progress[message["params"]["token"]].append(message["params"]["value"])
         else:

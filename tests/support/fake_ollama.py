@@ -177,6 +177,7 @@ class FakeOllama:
         messages: list[dict[str, Any]] = body.get("messages") or []
         options: dict[str, Any] = body.get("options") or {}
         tokens = sum(-(-len(message.get("content", "")) // 4) + 4 for message in messages)
+        tokens += len(json.dumps(body.get("tools") or [])) // 4
         context = min(options.get("num_ctx", DEFAULT_CONTEXT), model.context_length)
         if body.get("tools") and "tools" not in model.capabilities:
             await responder.json(400, {"error": f"registry.ollama.ai/library/{model.name} does not support tools"})

@@ -1,4 +1,4 @@
-"""How often tests kill a process: a few times, or as often as OLLM_KILLS says. `make test-kill` kills 200 times."""
+"""How often tests kill a process: a few times, or as often as OLLM_KILLS says, which `make torture` does."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import random
 import time
 
-KILLS = int(os.environ.get("OLLM_KILLS", "8"))
+KILLS = int(os.environ.get("OLLM_KILLS", "5"))
 
 
 def moments(seed: int) -> random.Random:
-    """Where a test draws its moments from: the same ones each time, unless OLLM_KILLS asks for a search."""
-    return random.Random(None if "OLLM_KILLS" in os.environ else seed)
+    """Where a test draws its moments from: the same ones each time, unless OLLM_KILL_SEED asks for others."""
+    return random.Random(f"{seed}{os.environ.get('OLLM_KILL_SEED', '')}")
 
 
 def pause(chance: random.Random) -> None:

@@ -15,26 +15,31 @@ from tests.support.editor import Editor
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from ollm_lsp.lsp.session import Services
+
 
 class NearProcess:
     """What an `Editor` talks to. `gone` is a client that has closed the connection."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, services: Services) -> None:
         self.stdout = asyncio.StreamReader(limit=1 << 26)
         self.stdin = self
         self.is_gone = False
+        self._is_closed = False
         self._input = asyncio.StreamReader(limit=1 << 26)
-        self._app = App(environ)
+        self._services = services
         rpc = Server().rpc
-        self.session = Session(rpc, _Writer(self), self._app)
+        self.session = Session(rpc, _Writer(self), services)
         rpc.set_writer(self.session.writer)  # pyright: ignore[reportArgumentType] (as in the server itself)
         register(rpc, self.session)
         self._serving = asyncio.ensure_future(self._serve(rpc.receive))
 
     def write(self, data: bytes) -> None:
-        self._input.feed_data(data)
+        if not self._is_closed:
+            self._input.feed_data(data)
 
     def close(self) -> None:
+        self._is_closed = True
         self._input.feed_eof()
 
     async def wait(self) -> int:
@@ -45,7 +50,7 @@ class NearProcess:
         await stdio.read_messages(self._input, receive)
         self.is_gone = True
         await self.session.stop_all()
-        await self._app.close()
+        await self._services.close()
         self.stdout.feed_eof()
 
 
@@ -64,9 +69,9 @@ class _Writer:
 
 
 @asynccontextmanager
-async def near_editor(environ: Mapping[str, str]) -> AsyncGenerator[Editor]:
+async def near_editor(environ: Mapping[str, str], services: Services | None = None) -> AsyncGenerator[Editor]:
     """An editor whose server runs in this process; it is gone afterwards."""
-    running = Editor(cast("Any", NearProcess(environ)))
+    running = Editor(cast("Any", NearProcess(services or App(environ))))
     try:
         yield running
     finally:

@@ -13,8 +13,10 @@ from ollm_lsp.core.events import (
     ProviderEvent,
     ReasoningDelta,
     ReasoningSigned,
+    SessionReported,
     TextDelta,
     ToolCalled,
+    ToolChanged,
     UsageReported,
     Warned,
 )
@@ -88,7 +90,9 @@ class ScriptedProvider:
                         | ReasoningDelta()
                         | ReasoningSigned()
                         | ToolCalled()
+                        | ToolChanged()
                         | UsageReported()
+                        | SessionReported()
                         | Activity()
                         | Warned()
                         | Finished()

@@ -6,21 +6,44 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ollm_lsp.core.errors import SettingsError
 from ollm_lsp.core.fit import any_object
+from ollm_lsp.core.kraken import KrakenProvider, KrakenStatus
 from ollm_lsp.core.memory_store import MemoryStore
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.kraken.hooks import Hooks
 from ollm_lsp.lsp.session import Session
 from ollm_lsp.settings.defaults import default_settings
+from ollm_lsp.settings.kraken_settings import HooksSettings
 from ollm_lsp.settings.layers import Resolution
-from ollm_lsp.settings.resolved import ChatSettings, OllamaSettings
+from ollm_lsp.settings.resolved import ChatSettings, OllamaSettings, OpenAISettings
+from ollm_lsp.tools.toolset import Toolset
+from tests.support.memory_ledger import MemoryLedger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from ollm_lsp.core.ports import Fits, Provider, Tool
-    from ollm_lsp.tools.toolset import Desk, Toolset
+    from ollm_lsp.core.ledger import LedgerLine
+    from ollm_lsp.core.ports import Fits, Kraken, Ledger, Provider, Tool
+    from ollm_lsp.tools.sendable import Sendable
+    from ollm_lsp.tools.toolset import Desk
+    from ollm_lsp.tools.workspace import Workspace
+
+
+class NoKraken:
+    """A Kraken without providers: it has nothing to tell, and was never released."""
+
+    async def status(self) -> KrakenStatus:
+        return KrakenStatus()
+
+    async def providers(self) -> Sequence[KrakenProvider]:
+        return ()
+
+    async def history(self, limit: int | None = None) -> Sequence[LedgerLine]:  # noqa: ARG002 (part of the contract)
+        return ()
 
 
 class Peer:
@@ -34,6 +57,8 @@ class Peer:
         self._store = MemoryStore(lambda: 0.0)
         self._heard = asyncio.Event()
         self.told: list[tuple[str, Any]] = []
+        self.external: Kraken = NoKraken()
+        self.book: Ledger = MemoryLedger()
         self.offered: tuple[Tool, ...] = ()
         """The tools of every chat."""
 
@@ -49,6 +74,16 @@ class Peer:
             settings = replace(settings, model=ModelId("local", "m"), providers={**settings.providers, "local": here})
         self._resolution = Resolution(settings)
         self._providers["local"] = provider
+
+    def know_elsewhere(self) -> None:
+        """Let the settings name the provider that is not on this machine."""
+        settings = self._resolution.settings
+        there = OpenAISettings("scripted", "https://example.org/v1")
+        self._resolution = Resolution(replace(settings, providers={**settings.providers, "scripted": there}))
+
+    def change(self, **settings: Any) -> None:
+        """Let some of the settings be others."""
+        self._resolution = Resolution(replace(self._resolution.settings, **settings))
 
     # The client
 
@@ -80,17 +115,37 @@ class Peer:
 
     @asynccontextmanager
     async def provider(self, name: str) -> AsyncGenerator[Provider]:
+        if name not in self._providers:
+            raise SettingsError(f"There is no provider {name}.", remedy="Add it.")
         yield self._providers[name]
 
     async def store(self, *, is_kept: bool) -> MemoryStore:
         assert is_kept
         return self._store
 
+    async def kraken(self) -> Kraken:
+        return self.external
+
+    async def ledger(self) -> Ledger:
+        return self.book
+
+    async def hooks(self) -> Hooks:
+        return Hooks(HooksSettings(), lambda _: None, {}, Path("/"))
+
+    async def settings_file(self) -> str:
+        return "file:///home/me/.ollm/config.yaml"
+
     async def fits(self) -> Fits:
         return any_object
 
     async def toolset(self) -> Toolset:
         return cast("Any", self)
+
+    def workspace(self, desk: Desk) -> Workspace:
+        return Toolset().workspace(desk)
+
+    def sendable(self, desk: Desk) -> Sendable:
+        return Toolset().sendable(desk)
 
     def tools(self, desk: Desk) -> tuple[Tool, ...]:
         assert desk.conversation_id

@@ -47,6 +47,9 @@ class OpenBuffers:
     def all(self) -> Sequence[Snapshot]:
         return list(reversed(self._open.values()))
 
+    def uris(self) -> Sequence[str]:
+        return [snapshot.uri for snapshot in self.all()]
+
 
 class Answers:
     """Somebody who is asked, and says what a test wants."""
@@ -75,13 +78,15 @@ class KnownDiagnostics:
 class Bench:
     """All reading tools over some folders."""
 
-    def __init__(self, *folders: Path, engine: Engine | None = None, policy: Policy | None = None) -> None:
+    def __init__(
+        self, *folders: Path, engine: Engine | None = None, policy: Policy | None = None, sees: bool = False
+    ) -> None:
         self.open = OpenBuffers()
         self.answers = Answers()
         self.diagnostics = KnownDiagnostics()
         self.workspace = Workspace(Roots(folders), self.open, policy)
         self.tools: list[Tool] = [
-            ReadFile(self.workspace),
+            ReadFile(self.workspace, sees=sees),
             ListDirectory(self.workspace),
             FindFiles(self.workspace),
             SearchText(self.workspace, engine),

@@ -19,20 +19,41 @@ if TYPE_CHECKING:
     from tests.support.editor import Editor
 
 EDITS: dict[str, Any] = {"documentChanges": True, "resourceOperations": ["create", "rename", "delete"]}
+LITERALS: dict[str, Any] = {
+    "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor", "source"]}}
+}
+ACTIONS: dict[str, Any] = {"codeAction": LITERALS}
+ALL_OF_ACTIONS: dict[str, Any] = {"codeAction": {**LITERALS, "disabledSupport": True, "tagSupport": {"valueSet": [1]}}}
 RICH: dict[str, Any] = {
+    "textDocument": ALL_OF_ACTIONS,
     "workspace": {"applyEdit": True, "workspaceEdit": EDITS},
     "experimental": {"ollm": {"permission": True}},
 }
 CONFIRMING: dict[str, Any] = {
+    "textDocument": ALL_OF_ACTIONS,
     "workspace": {"applyEdit": True, "workspaceEdit": {**EDITS, "changeAnnotationSupport": {}}},
 }
-ASKING: dict[str, Any] = {
-    "workspace": {"applyEdit": True, "workspaceEdit": EDITS},
-    "window": {"showMessage": {"messageActionItem": {}}, "showDocument": {"support": True}},
+PLAIN: dict[str, Any] = {"textDocument": ACTIONS, "workspace": {"applyEdit": True, "workspaceEdit": EDITS}}
+"""As eglot: it makes edits, and does not say that it can be asked anything."""
+HELIX: dict[str, Any] = {
+    "textDocument": {"codeAction": {**LITERALS, "disabledSupport": True}},
+    "general": {"positionEncodings": ["utf-8", "utf-32", "utf-16"]},
+    "workspace": {
+        "applyEdit": True,
+        "configuration": True,
+        "didChangeConfiguration": {"dynamicRegistration": False},
+        "workspaceEdit": {**EDITS, "failureHandling": "abort", "normalizesLineEndings": False},
+        "workspaceFolders": True,
+        "fileOperations": {"willRename": True, "didRename": True},
+    },
+    "window": {
+        "workDoneProgress": True,
+        "showDocument": {"support": True},
+        "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}},
+    },
 }
-PLAIN: dict[str, Any] = {"workspace": {"applyEdit": True, "workspaceEdit": EDITS}}
-"""As Helix: it makes edits, and cannot be asked anything."""
-CLIENTS = {"rich": RICH, "confirming": CONFIRMING, "asking": ASKING, "plain": PLAIN}
+"""What Helix 25.07 announces, as far as it matters. `tests/editors` asserts it of the real one."""
+CLIENTS = {"rich": RICH, "confirming": CONFIRMING, "helix": HELIX, "plain": PLAIN}
 """By the rung of the permission ladder on which each of them stands."""
 
 
@@ -62,16 +83,23 @@ class WorkspaceClient:
             "ollm/permission": self._permission,
             "window/showMessageRequest": self._message,
             "window/showDocument": lambda _: {"result": {"success": True}},
+            "window/workDoneProgress/create": lambda _: {"result": None},
+            "workspace/configuration": lambda params: {"result": [None] * len(params["items"])},
         }
         folder = {"uri": self.folder.as_uri(), "name": self.folder.name}
         await self.editor.initialize(capabilities=self.capabilities, workspaceFolders=[folder])
+
+    @property
+    def _encoding(self) -> PositionEncoding:
+        offered = self.capabilities.get("general", {}).get("positionEncodings", ())
+        return PositionEncoding.UTF8 if "utf-8" in offered else PositionEncoding.UTF16
 
     def open(self, name: str) -> TextBuffer:
         """Open a file in a buffer."""
         path = self.folder / name
         data = path.read_bytes()
         self._marked = self._marked - {path} | ({path} if data.startswith(BOM_UTF8) else set[Path]())
-        self.buffers[path] = buffer = TextBuffer(data.decode("utf-8-sig"), PositionEncoding.UTF16)
+        self.buffers[path] = buffer = TextBuffer(data.decode("utf-8-sig"), self._encoding)
         self.versions[path] = 1
         self.editor.open(path.as_uri(), buffer.text)
         return buffer

@@ -9,6 +9,7 @@ before the reply; without a reply it waits for `$/cancelRequest`; `kept` are the
     work VALUE                  work-done progress on the workDoneToken
     notify METHOD PARAMS        a notification
     request METHOD PARAMS       a request, whose response is awaited
+    ask METHOD PARAMS ID        a request, whose response is not awaited
     raw TEXT                    something that is not LSP
     result FIELDS, error ERROR  the end of the answer, after its `finished` event
     await_cancel                wait for `$/cancelRequest` and answer as the contract says
@@ -114,6 +115,8 @@ class FakeServer:
             case "request", [method, fields]:
                 self.send({"id": f"s-{method}", "method": method, "params": fields})
                 self.receive_until("id", f"s-{method}")
+            case "ask", [method, fields, name]:
+                self.send({"id": name, "method": method, "params": fields})
             case "raw", [text]:
                 self.write(text.encode())
             case _:

@@ -158,11 +158,11 @@ def test_a_sigint_at_the_prompt_leaves(runner: Runner) -> None:
     assert "Traceback" not in terminal.output
 
 
-def test_help_lists_the_commands(runner: Runner) -> None:
-    terminal = runner.chat_at_terminal(runner.server(), None)
+def test_help_lists_the_commands_of_the_terminal_and_those_of_the_server(runner: Runner) -> None:
+    terminal = runner.chat_at_terminal(runner.server([["result", {"text": "- `/cost` tells the cost"}]]), None)
     terminal.expect(PROMPT)
     terminal.send("/help\r")
-    for command in ("/new", "/help", "/exit, /quit"):
+    for command in ("/new", "/exit, /quit", "/help", "/cost"):
         terminal.expect(command)
     terminal.expect(PROMPT)
     terminal.send("\x04")

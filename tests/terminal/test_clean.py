@@ -14,6 +14,7 @@ PIECES = st.sampled_from(SEQUENCES + CHARACTERS)
 TEXTS = st.lists(PIECES | st.text(max_size=3), max_size=20).map("".join)
 
 
+@pytest.mark.threat("T25")
 @pytest.mark.parametrize(
     ("dirty", "shown"),
     [
@@ -36,6 +37,7 @@ def test_sequences_are_removed_whole(dirty: str, shown: str) -> None:
     assert clean(dirty) == shown
 
 
+@pytest.mark.threat("T25")
 @settings(deadline=None)
 @given(TEXTS, st.data())
 def test_every_cut_gives_the_same_text(text: str, data: st.DataObject) -> None:
@@ -51,6 +53,7 @@ def test_single_characters_give_the_same_text(text: str) -> None:
     assert "".join(map(Cleaner().feed, text)) == clean(text)
 
 
+@pytest.mark.threat("T25")
 @settings(deadline=None)
 @given(TEXTS)
 def test_no_control_character_is_left(text: str) -> None:

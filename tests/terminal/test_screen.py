@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def test_progress_is_shown_below_the_answer_while_it_comes_and_is_gone_afterward
     assert shown() == ["one", "two", "three", "four", "five", "six"]
 
 
+@pytest.mark.threat("T25")
 def test_sequences_split_over_deltas_do_not_reach_the_terminal() -> None:
     screen, tty = terminal_screen()
     for delta in ("a\x1b", "]0;evil", "\x07b\x1b[3", "1mc"):
@@ -73,6 +75,7 @@ def test_sequences_split_over_deltas_do_not_reach_the_terminal() -> None:
     assert tty.getvalue() == "abc"
 
 
+@pytest.mark.threat("T25")
 def test_names_and_errors_are_cleaned() -> None:
     screen, tty = terminal_screen({"NO_COLOR": "1"})
     screen.note("a \x1b[31mname\x9b0m")

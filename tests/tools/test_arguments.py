@@ -92,12 +92,14 @@ def test_there_are_arguments_for_every_tool(bench: Bench) -> None:
     assert set(GOOD) == {tool.spec.name for tool in bench.tools}
 
 
+@pytest.mark.threat("T12", "F13")
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text)[:40])
 def test_arguments_that_two_parsers_could_read_differently_are_no_arguments(text: str) -> None:
     with pytest.raises(JsonError):
         decode_arguments(text)
 
 
+@pytest.mark.threat("T12", "F13")
 @pytest.mark.parametrize("name", GOOD)
 async def test_wrong_types_unknown_fields_and_huge_values_are_refused(
     bench: Bench, recorders: dict[str, Recorder], name: str

@@ -16,6 +16,8 @@ from ollm_lsp.tools.slow_search import SlowSearch
 from tests.support.workspace import Bench
 from tests.tools.attacks import CANARY, UNLISTED, Trap, paths, set_trap
 
+pytestmark = pytest.mark.torture
+
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Trap:
@@ -40,6 +42,7 @@ async def seen_from(bench: Bench, made: list[tuple[str, dict[str, Any]]]) -> lis
     return [f"{call}: {text}" for call, text in results if CANARY in text or UNLISTED in text]
 
 
+@pytest.mark.threat("T14")
 @pytest.mark.parametrize("has_openat", [True, False], ids=["by openat", "by whole paths"])
 async def test_no_way_to_write_a_path_leads_any_reading_tool_outside(
     trap: Trap, monkeypatch: pytest.MonkeyPatch, has_openat: bool
@@ -79,6 +82,7 @@ async def test_the_corpus_catches_rules_that_only_compare_prefixes(trap: Trap, m
     assert all("work-sibling" in call for call in seen)
 
 
+@pytest.mark.threat("T14")
 async def test_searching_and_finding_everywhere_sees_nothing_through_links(trap: Trap) -> None:
     for engine in (None, SlowSearch({})):
         bench = Bench(trap.work, engine=engine)
@@ -87,6 +91,7 @@ async def test_searching_and_finding_everywhere_sees_nothing_through_links(trap:
     assert UNLISTED not in await Bench(trap.work).text("find_files", pattern="*")
 
 
+@pytest.mark.threat("T14")
 def test_thousands_of_generated_paths_stay_inside(trap: Trap) -> None:
     pieces = [
         "..",

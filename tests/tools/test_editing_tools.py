@@ -77,6 +77,7 @@ async def test_an_edit_of_text_that_was_never_read_is_computed_on_what_is_there(
     assert bench.text == f"0\n{TEXT}"
 
 
+@pytest.mark.threat("F23")
 async def test_a_file_that_changed_elsewhere_since_it_was_read_is_merged_and_the_model_is_told() -> None:
     bench = Bench()
     tag = bench.read()
@@ -97,6 +98,7 @@ async def test_what_the_model_has_not_seen_is_not_undone_by_its_next_edit() -> N
     assert bench.text == "USER\ntwo\nthree\nfour\n5\nsix\n"
 
 
+@pytest.mark.threat("F23")
 @pytest.mark.parametrize("tool", ["edit_file", "write_file"])
 async def test_a_file_that_changed_in_the_same_place_is_refused(tool: str) -> None:
     bench = Bench()
@@ -118,6 +120,7 @@ async def test_a_base_that_was_never_read_is_refused() -> None:
     assert bench.is_untouched
 
 
+@pytest.mark.threat("F20")
 async def test_what_the_user_types_while_they_are_asked_is_kept_and_they_are_asked_anew() -> None:
     bench = Bench()
     bench.read()
@@ -188,6 +191,7 @@ async def test_a_failure_of_the_editor_is_told_exactly(tool: str, arguments: dic
     assert outcome.text.endswith("Nothing was changed.")
 
 
+@pytest.mark.threat("F19")
 @pytest.mark.parametrize(("tool", "arguments"), CALLS[2:])
 async def test_an_editor_that_says_done_and_did_nothing_is_not_believed(tool: str, arguments: dict[str, Any]) -> None:
     bench = Bench()
@@ -213,6 +217,7 @@ async def test_a_text_that_is_not_there_is_told_with_the_nearest() -> None:
     assert bench.editor.shown == []
 
 
+@pytest.mark.threat("F24")
 async def test_writing_keeps_line_endings_and_the_byte_order_mark() -> None:
     bench = Bench("\ufeffone\r\ntwo\r\n")
     bench.editor.open("src/a.py")
@@ -228,6 +233,7 @@ async def test_a_file_is_created_where_nothing_is() -> None:
     assert bench.editor.disk["src/new.py"] == b"x\n"
 
 
+@pytest.mark.threat("T20", "F40")
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
@@ -255,6 +261,7 @@ async def test_what_would_do_damage_is_refused_without_a_question(
     assert bench.editor.shown == []
 
 
+@pytest.mark.threat("T20")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -297,6 +304,7 @@ async def test_a_deleted_file_is_gone_and_one_that_changed_is_not_deleted() -> N
     assert "src/a.py" not in bench.editor.disk
 
 
+@pytest.mark.threat("T20")
 async def test_a_file_that_cannot_be_read_is_not_deleted_because_it_could_not_be_brought_back() -> None:
     bench = Bench()
     bench.editor.disk["src/a.py"] = b"\xff\xfe\x00"

@@ -71,6 +71,7 @@ async def test_an_answer_for_good_counts_in_every_conversation_until_it_is_forgo
     assert await allowed(gate(Grants(store)), conversation="later") is None
 
 
+@pytest.mark.threat("T7")
 @pytest.mark.parametrize("for_good", [True, False])
 @pytest.mark.parametrize(
     "matter",
@@ -90,6 +91,7 @@ async def test_whatever_else_is_wanted_asks_again(matter: Matter, for_good: bool
     assert await allowed(gate(grants), matter) is None
 
 
+@pytest.mark.threat("T7")
 async def test_another_folder_and_other_rules_ask_again() -> None:
     grants = Grants(Kept())
     await gate(grants).keep(EDIT, "c", allows=True, for_good=True)
@@ -97,6 +99,7 @@ async def test_another_folder_and_other_rules_ask_again() -> None:
     assert await allowed(gate(grants, ToolsSettings(restrictions=(("*.md", Decision.ASK),)))) is None
 
 
+@pytest.mark.threat("T7")
 async def test_a_folder_that_was_moved_or_put_in_the_place_of_another_is_another_one(tmp_path: Path) -> None:
     folder, other = tmp_path / "work", tmp_path / "other"
     folder.mkdir()
@@ -111,6 +114,7 @@ async def test_a_folder_that_was_moved_or_put_in_the_place_of_another_is_another
     assert identity_of(tmp_path / "moved") != before
 
 
+@pytest.mark.threat("T8", "T13")
 @pytest.mark.parametrize(
     "matter",
     [
@@ -156,6 +160,7 @@ async def test_a_no_counts_more_than_a_yes() -> None:
     assert await allowed(gate(grants), conversation="d") is False
 
 
+@pytest.mark.threat("T6")
 async def test_a_store_that_cannot_be_read_gives_no_yes() -> None:
     store = Kept()
     await gate(Grants(store)).keep(EDIT, "c", allows=True, for_good=True)

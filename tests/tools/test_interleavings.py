@@ -21,14 +21,16 @@ from ollm_lsp.tools.read_log import ReadLog
 from ollm_lsp.tools.write_file import WriteFile
 from tests.support.model_editor import MARK, ModelEditor
 from tests.support.quiet_run import QuietRun
+from tests.support.scale import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from ollm_lsp.core.change import Proposal
 
-EXAMPLES = 1_000
-"""For each way to keep a file: five thousand runs in all."""
+pytestmark = pytest.mark.large
+EXAMPLES = scaled(1_000)
+"""For each way to keep a file: five thousand runs in all, when the tests are large."""
 PATH = "a.txt"
 TOKEN = re.compile(r"<u\d+>")
 """What the user types. No token is typed twice."""
@@ -184,6 +186,7 @@ async def play(run: Run, script: list[Disturbance | Reads | Edits]) -> None:
                 run.disturb(action)
 
 
+@pytest.mark.threat("F19", "F20", "F24")
 @pytest.mark.prop("lsp-4")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(

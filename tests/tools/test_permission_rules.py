@@ -101,6 +101,7 @@ def test_a_second_path_never_makes_anything_milder(
         assert decision(permissions, *tool, *where) is strictest(each, ALLOW)
 
 
+@pytest.mark.threat("T26")
 def test_secrets_are_read_only_by_a_rule_about_the_file() -> None:
     for path in (".env", "deep/key.pem", ".ssh/config", "id_rsa"):
         for permissions in ({}, {"*": ALLOW, "read_*": ALLOW}):
@@ -112,6 +113,7 @@ def test_secrets_are_read_only_by_a_rule_about_the_file() -> None:
     assert decision({}, "read_file", ToolKind.READ, "src/a.py", is_external=True) is ALLOW
 
 
+@pytest.mark.threat("T9")
 def test_an_allowing_rule_covers_no_other_spelling_but_a_denying_one_does() -> None:
     assert decision({"docs/**": ALLOW}, "edit_file", ToolKind.EDIT, "docs\\evil.py") is ASK
     assert decision({"docs/**": DENY}, "edit_file", ToolKind.EDIT, "docs\\evil.py") is DENY
@@ -119,6 +121,7 @@ def test_an_allowing_rule_covers_no_other_spelling_but_a_denying_one_does() -> N
     assert decision({"secret.txt": DENY}, "read_file", ToolKind.READ, "secret.txt. ") is DENY
 
 
+@pytest.mark.threat("T8")
 def test_changing_a_whole_folder_always_asks_and_no_answer_stands() -> None:
     ruling = of({"*": ALLOW, "src/**": ALLOW}).decide("rename_file", ToolKind.MOVE, ["src/a", "src/b"], is_folder=True)
     assert ruling == Ruling(ASK, may_stand=False)

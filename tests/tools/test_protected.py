@@ -60,6 +60,7 @@ def spellings(path: str) -> list[str]:
     ]
 
 
+@pytest.mark.threat("T8", "T9")
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_spelling_and_no_operation_gets_around_the_protected_set(target: str) -> None:
     everything = ToolsSettings((("*", Decision.ALLOW), ("**/*", Decision.ALLOW), ("**/.*", Decision.ALLOW)))
@@ -76,12 +77,14 @@ def test_ordinary_files_are_not_protected(path: str) -> None:
     assert not is_secret(path.split("/"))
 
 
+@pytest.mark.threat("T9")
 @pytest.mark.parametrize("path", ["GIT~1/config", "a.txt:stream", "NUL", "con.txt", "COM1", "sub/aux.py", "A~1.EXE"])
 def test_aliases_of_windows_are_protected(path: str) -> None:
     assert is_alias(path)
     assert is_protected(path)
 
 
+@pytest.mark.threat("T8")
 def test_places_of_our_own_and_what_holds_them_are_protected() -> None:
     own = [".local/state/ollm-lsp"]
     assert is_protected(".local/state/ollm-lsp/grants.db", own)
@@ -93,6 +96,7 @@ def test_places_of_our_own_and_what_holds_them_are_protected() -> None:
     ) == Ruling(Decision.ASK, may_stand=False)
 
 
+@pytest.mark.threat("T9")
 @pytest.mark.parametrize("path", [".git", ".git/HEAD", "a/.GIT/x", ".g\u200cit/x", ".hg", ".svn/a", "%2egit/x"])
 def test_the_history_is_known_by_every_spelling(path: str) -> None:
     assert is_history(path)
@@ -104,6 +108,7 @@ def test_backups_are_known() -> None:
     assert not any(map(is_backup, ["a.py", "bak/a.py", ""]))
 
 
+@pytest.mark.threat("T26")
 @pytest.mark.parametrize(
     "path",
     [

@@ -14,13 +14,15 @@ import pytest
 from ollm_lsp.core.errors import OllmError, OutsideWorkspace
 from ollm_lsp.tools import walk
 from ollm_lsp.tools.roots import Place, Roots
+from tests.support.scale import IS_LARGE, scaled
 from tests.support.workspace import Bench
 from tests.tools.attacks import CANARY, UNLISTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-ATTEMPTS = 25_000
+pytestmark = pytest.mark.large
+ATTEMPTS = scaled(25_000)
 
 
 @pytest.fixture
@@ -78,6 +80,7 @@ def enough(outcomes: Counter[str]) -> bool:
     return outcomes.total() >= ATTEMPTS and outcomes["inside"] > 100 and outcomes["refused"] > 100
 
 
+@pytest.mark.threat("T11", "T14")
 @pytest.mark.parametrize("swapped", ["folder", "file", "hard link"])
 def test_a_raced_walk_never_reads_outside(place: Place, swapped: str) -> None:
     pairs = {
@@ -90,6 +93,7 @@ def test_a_raced_walk_never_reads_outside(place: Place, swapped: str) -> None:
     assert outcomes["outside"] == 0
 
 
+@pytest.mark.threat("T11", "T14")
 def test_a_raced_scan_never_lists_outside(place: Place) -> None:
     def listed() -> bytes:
         names = [entry.name for entry in walk.scan(place.parent, 100)]
@@ -114,11 +118,12 @@ def test_the_race_is_real(place: Place) -> None:
     assert outcomes["outside"] > 0
 
 
+@pytest.mark.threat("T11", "T14")
 async def test_a_raced_search_shows_nothing_from_outside(place: Place) -> None:
     """ripgrep opens by whole paths and may well be led outside: what it finds is read again by the walk."""
     bench = Bench(place.folder)
     with swapping(place.parent.path, place.folder / "link"):
-        for _ in range(30):
+        for _ in range(30 if IS_LARGE else 8):
             assert CANARY not in await bench.text("search_text", query=CANARY)
             assert CANARY not in (await bench.call("search_text", query=CANARY, path="swapped")).text
             assert UNLISTED not in (await bench.call("find_files", pattern="*")).text

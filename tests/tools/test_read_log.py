@@ -60,3 +60,15 @@ def test_a_document_that_moved_is_known_at_its_new_place_only() -> None:
     log.move("file:///never", "file:///b")
     log.forget("file:///b")
     assert log.base(snapshot("now", "file:///b")).text == "now"
+
+
+def test_what_is_known_of_documents_follows_a_rename_by_the_user() -> None:
+    log = ReadLog()
+    inside, outside = Snapshot("file:///x/a", "one"), Snapshot("file:///z", "three")
+    log.note(inside)
+    log.note(outside)
+    log.follow(lambda uri: uri.replace("/x/", "/y/") if "/x/" in uri else None)
+    now = Snapshot("file:///y/a", "two")
+    assert log.base(now).text == "one"
+    assert log.base(Snapshot("file:///x/a", "new")).text == "new"
+    assert log.base(Snapshot("file:///z", "four")).text == "three"

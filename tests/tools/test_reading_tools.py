@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ollm_lsp.core.diagnostic import Diagnostic, Severity
+from ollm_lsp.core.image import Image
 from ollm_lsp.core.snapshot import Snapshot
 from ollm_lsp.core.tool import Location
-from ollm_lsp.tools import find_files, list_directory, read_file, tree
+from ollm_lsp.tools import find_files, list_directory, picture, read_file, tree
+from tests.support.pictures import png
 from tests.support.workspace import Bench
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ async def test_a_file_is_read_with_its_lines_and_its_tag(bench: Bench, tmp_path:
     assert (await bench.text("read_file", path="a.txt", to_line=99)).endswith("three")
 
 
+@pytest.mark.threat("F21")
 @pytest.mark.prop("lsp-2")
 async def test_unsaved_text_is_what_is_read(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("saved")
@@ -103,7 +106,63 @@ async def test_a_line_without_end_is_cut(bench: Bench, tmp_path: Path) -> None:
 )
 async def test_an_image_is_described(bench: Bench, tmp_path: Path, data: bytes, said: str) -> None:
     (tmp_path / "picture").write_bytes(data)
-    assert f"picture is a {said}." in await bench.text("read_file", path="picture")
+    result = await bench.call("read_file", path="picture")
+    assert f"picture is a {said}. It cannot be shown as text, and you cannot see images." in result.text
+    assert (result.is_error, result.images) == (False, ())
+
+
+JPEG = b"\xff\xd8\xff\xe0\0\x04ab\xff\xc0\0\x11\x08" + struct.pack(">HH", 7, 9) + b"\0" * 9
+WEBP = b"RIFF" + struct.pack("<I", 20) + b"WEBPVP8 " + b"\0" * 12
+
+
+@pytest.mark.parametrize(
+    ("data", "mime_type"),
+    [
+        (png(), "image/png"),
+        (png() + b"what an editor has added", "image/png"),
+        (b"GIF89a" + struct.pack("<HH", 10, 20) + b"\0\x3b", "image/gif"),
+        (JPEG + b"\xff\xd9", "image/jpeg"),
+        (WEBP, "image/webp"),
+    ],
+)
+async def test_an_image_is_shown_to_a_model_that_sees(tmp_path: Path, data: bytes, mime_type: str) -> None:
+    (tmp_path / "picture.txt").write_bytes(data)
+    result = await Bench(tmp_path, sees=True).call("read_file", path="picture.txt")
+    assert result.images == (Image(mime_type, data),)
+    assert result.text.endswith("It is shown to you.")
+    assert not result.is_error
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"BM" + b"\0" * 30, "only PNG, JPEG, GIF and WebP"),
+        (png() + b"\0" * picture.MAX_SHOWN, "more than 3,750,000 bytes"),
+        (png().replace(struct.pack(">I", 1), struct.pack(">I", 8_001), 1), "from 1 to 8,000 pixels"),
+        (b"GIF89a" + b"\0" * 9, "from 1 to 8,000 pixels"),
+        (png()[:-4], "cut off"),
+        (JPEG, "cut off"),
+        (WEBP[:-1], "cut off"),
+        (b"\xff\xd8\xff\xe0\xff\xff\xff\xd9", "cut off"),
+    ],
+)
+async def test_an_image_that_a_vendor_would_refuse_is_only_described(tmp_path: Path, data: bytes, why: str) -> None:
+    (tmp_path / "picture.png").write_bytes(data)
+    result = await Bench(tmp_path, sees=True).call("read_file", path="picture.png")
+    assert "It is not shown: " in result.text
+    assert why in result.text
+    assert (result.is_error, result.images) == (False, ())
+
+
+async def test_only_a_model_that_sees_is_told_that_it_may_read_images(bench: Bench, tmp_path: Path) -> None:
+    seeing, blind = Bench(tmp_path, sees=True).toolbox.specs[0], bench.toolbox.specs[0]
+    assert "image" in seeing.description
+    assert "image" not in blind.description
+    assert seeing.parameters == blind.parameters
+    (tmp_path / "a.txt").write_text("text")
+    assert await Bench(tmp_path, sees=True).call("read_file", path="a.txt") == await bench.call(
+        "read_file", path="a.txt"
+    )
 
 
 async def test_what_is_no_image_and_no_text_is_an_error(bench: Bench, tmp_path: Path) -> None:
@@ -257,6 +316,7 @@ async def test_many_diagnostics_are_cut(bench: Bench) -> None:
     assert max(map(len, lines)) < 500
 
 
+@pytest.mark.threat("T19")
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_names_are_shown_whole_and_stay_themselves(bench: Bench, tmp_path: Path, name: str) -> None:
     """Threat T19: nothing runs, the display stays whole, and where the name can be written the file is read."""
@@ -277,6 +337,7 @@ async def test_hostile_names_are_shown_whole_and_stay_themselves(bench: Bench, t
         assert name in outputs[1]
 
 
+@pytest.mark.threat("T19")
 async def test_names_that_are_no_utf_8_are_shown_too(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "caf\udce9").write_text("needle\n")
     assert "caf⟨U+DCE9⟩" in await bench.text("list_directory")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from ollm_lsp.core.errors import OutsideWorkspace
 from ollm_lsp.tools.roots import Place, Roots
 
-WORK = Path("/home/me/work")
+WORK = Path("/srv/me/code")
 ONE = Roots([WORK])
 SEVERAL = Roots([WORK, Path("/srv/lib"), Path("/other/lib"), WORK / "inner"])
-WINDOWS = Roots([cast("Any", PureWindowsPath("C:/Users/me/work"))])
+WINDOWS = Roots([cast("Any", PureWindowsPath("C:/Users/me/code"))])
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,13 @@ WINDOWS = Roots([cast("Any", PureWindowsPath("C:/Users/me/work"))])
         ("./src//main.py", ("src", "main.py")),
         ("src/../main.py", ("main.py",)),
         (".", ()),
-        ("/home/me/work", ()),
-        ("/home/me/work/a b.txt", ("a b.txt",)),
-        ("/home/me/other/../work/x", ("x",)),
-        ("file:///home/me/work/a%20b.txt", ("a b.txt",)),
-        ("file:///home/me/work/50%25.txt", ("50%.txt",)),
-        ("FILE://localhost/home/me/work/x", ("x",)),
-        ("file:/home/me/work/x", ("x",)),
+        ("/srv/me/code", ()),
+        ("/srv/me/code/a b.txt", ("a b.txt",)),
+        ("/srv/me/other/../code/x", ("x",)),
+        ("file:///srv/me/code/a%20b.txt", ("a b.txt",)),
+        ("file:///srv/me/code/50%25.txt", ("50%.txt",)),
+        ("FILE://localhost/srv/me/code/x", ("x",)),
+        ("file:/srv/me/code/x", ("x",)),
         ("a:b.txt", ("a:b.txt",)),
         ("2026-11-16T10:00.log", ("2026-11-16T10:00.log",)),
         ("...", ("...",)),
@@ -46,6 +46,7 @@ def test_a_path_inside_is_taken(written: str, names: tuple[str, ...]) -> None:
     assert (place.folder, place.names) == (WORK, names)
 
 
+@pytest.mark.threat("T14")
 @pytest.mark.parametrize(
     "written",
     [
@@ -55,9 +56,9 @@ def test_a_path_inside_is_taken(written: str, names: tuple[str, ...]) -> None:
             "..",
             "../x",
             "a/../../x",
-            "/home/me/work/../x",
-            "/home/me/work-too/x",
-            "/home/me/WORK/x",
+            "/srv/me/code/../x",
+            "/srv/me/code-too/x",
+            "/srv/me/WORK/x",
             "/",
             "/etc",
         ),
@@ -78,11 +79,11 @@ def test_a_path_inside_is_taken(written: str, names: tuple[str, ...]) -> None:
         *(
             "\ud800",
             "file:x",
-            "file://host/home/me/work/x",
-            "file:///home/me/work/%2e%2e/x",
-            "file:///home/me/work/%00",
+            "file://host/srv/me/code/x",
+            "file:///srv/me/code/%2e%2e/x",
+            "file:///srv/me/code/%00",
         ),
-        *("file:///home/me/work/%ff", "http://host/home/me/work/x", "x" * 256, "a/" * 3000),
+        *("file:///srv/me/code/%ff", "http://host/srv/me/code/x", "x" * 256, "a/" * 3000),
     ],
 )
 def test_a_path_that_leads_out_or_might_is_refused_with_a_remedy(written: str) -> None:
@@ -98,22 +99,23 @@ def test_a_path_that_leads_out_or_might_is_refused_with_a_remedy(written: str) -
     [
         ("src\\main.py", ("src", "main.py")),
         ("src/main.py", ("src", "main.py")),
-        ("C:\\Users\\me\\work\\x", ("x",)),
-        ("c:/users/ME/Work/x", ("x",)),
-        ("file:///C:/Users/me/work/x", ("x",)),
-        ("file:///c%3A/Users/me/work/x", ("x",)),
+        ("C:\\Users\\me\\code\\x", ("x",)),
+        ("c:/users/ME/Code/x", ("x",)),
+        ("file:///C:/Users/me/code/x", ("x",)),
+        ("file:///c%3A/Users/me/code/x", ("x",)),
     ],
 )
 def test_on_windows_both_slashes_and_any_case_lead_inside(written: str, names: tuple[str, ...]) -> None:
     assert WINDOWS.place(written).names == names
 
 
+@pytest.mark.threat("T9")
 @pytest.mark.parametrize(
     "written",
     [
-        *("..\\x", "D:\\Users\\me\\work\\x", "C:x", "C:..\\x", "\\x", "/x", "\\\\host\\share\\x", "//host/share/x"),
+        *("..\\x", "D:\\Users\\me\\code\\x", "C:x", "C:..\\x", "\\x", "/x", "\\\\host\\share\\x", "//host/share/x"),
         *(
-            "\\\\?\\C:\\Users\\me\\work\\x",
+            "\\\\?\\C:\\Users\\me\\code\\x",
             "\\\\.\\PhysicalDrive0",
             "x::$DATA",
             "x:stream",
@@ -135,7 +137,7 @@ def test_on_windows_both_slashes_and_any_case_lead_inside(written: str, names: t
             "a?",
             "a|b",
         ),
-        *("file://host/share/x", "file:////host/share/x", "C:\\Users\\me\\work-too\\x", "C:\\Users\\me\\work\\..\\x"),
+        *("file://host/share/x", "file:////host/share/x", "C:\\Users\\me\\code-too\\x", "C:\\Users\\me\\code\\..\\x"),
     ],
 )
 def test_on_windows_drives_shares_streams_devices_and_short_names_are_refused(written: str) -> None:
@@ -143,6 +145,7 @@ def test_on_windows_drives_shares_streams_devices_and_short_names_are_refused(wr
         WINDOWS.place(written)
 
 
+@pytest.mark.threat("T14")
 @given(st.text(), st.sampled_from([ONE, SEVERAL]))
 def test_every_text_is_a_place_inside_or_refused(written: str, roots: Roots) -> None:
     try:
@@ -165,13 +168,13 @@ def test_with_several_folders_a_path_begins_with_the_name_of_one() -> None:
     assert SEVERAL.place("lib/x").path == Path("/srv/lib/x")
     assert SEVERAL.place("lib-2/x").path == Path("/other/lib/x")
     assert SEVERAL.place("/other/lib/x").shown == "lib-2/x"
-    with pytest.raises(OutsideWorkspace, match="work, lib, lib-2, inner"):
+    with pytest.raises(OutsideWorkspace, match="code, lib, lib-2, inner"):
         SEVERAL.place("x")
 
 
 def test_a_folder_within_another_has_its_own_files() -> None:
-    assert SEVERAL.place("/home/me/work/inner/x").shown == "inner/x"
-    assert SEVERAL.place("/home/me/work/inner-not/x").shown == "work/inner-not/x"
+    assert SEVERAL.place("/srv/me/code/inner/x").shown == "inner/x"
+    assert SEVERAL.place("/srv/me/code/inner-not/x").shown == "code/inner-not/x"
 
 
 def test_without_a_folder_every_path_is_refused() -> None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from ollm_lsp.core.control_sequences import plain
 from ollm_lsp.core.permission import Verdict
 from ollm_lsp.core.tool import ToolKind, ToolStatus
 from ollm_lsp.core.visible import unescape
-from ollm_lsp.tools import child, run_command
-from ollm_lsp.tools.control_sequences import plain
+from ollm_lsp.processes import child, family
+from ollm_lsp.processes.environment import PASSED_ON
 from ollm_lsp.tools.output import MAX_HEAD, MAX_TAIL, Output
 from ollm_lsp.tools.run_command import RunCommand
 from tests.support.quiet_run import QuietRun
@@ -68,6 +69,7 @@ async def test_a_failure_is_a_failure(bench: Bench) -> None:
     assert (outcome.text, outcome.status) == ("[No output. Ended by signal 9.]", ToolStatus.FAILED)
 
 
+@pytest.mark.threat("T13")
 async def test_without_a_yes_nothing_runs(bench: Bench, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     bench.answers.verdict = Verdict(allowed=False, feedback="Use the tests.")
@@ -78,6 +80,7 @@ async def test_without_a_yes_nothing_runs(bench: Bench, tmp_path: Path) -> None:
     assert len(bench.answers.requests) == 1
 
 
+@pytest.mark.threat("T6")
 async def test_somebody_who_fails_to_answer_has_not_said_yes(bench: Bench, tmp_path: Path) -> None:
     class Broken(Answers):
         async def permit(self, request: PermissionRequest, run: ToolRun) -> Verdict:  # noqa: ARG002 (part of the contract)
@@ -91,6 +94,7 @@ async def test_somebody_who_fails_to_answer_has_not_said_yes(bench: Bench, tmp_p
     assert not canary.exists()
 
 
+@pytest.mark.threat("T13")
 async def test_every_call_is_asked_about_and_shows_exactly_what_runs(bench: Bench, tmp_path: Path) -> None:
     argv = [PYTHON, "-c", "pass", "a b", "\x1b[2J", "\u202e", "two\nlines", '"', "`x`", "--flag=1"]
     for _ in range(3):
@@ -104,6 +108,7 @@ async def test_every_call_is_asked_about_and_shows_exactly_what_runs(bench: Benc
     assert json.loads(request.scope) == [f"{tmp_path}/work", *argv]
 
 
+@pytest.mark.threat("T13")
 @pytest.mark.parametrize("text", SHELL)
 async def test_there_is_no_shell(bench: Bench, tmp_path: Path, text: str) -> None:
     """Threat T13: each is one argument, or no program at all."""
@@ -113,6 +118,7 @@ async def test_there_is_no_shell(bench: Bench, tmp_path: Path, text: str) -> Non
     assert not (tmp_path / "work" / "canary").exists()
 
 
+@pytest.mark.threat("T5")
 @pytest.mark.parametrize("name", ["./tool", "tool", "bin/tool", "../work/tool"])
 async def test_a_program_of_the_workspace_does_not_run(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -130,6 +136,7 @@ async def test_a_program_of_the_workspace_does_not_run(
     assert not canary.exists()
 
 
+@pytest.mark.threat("T17")
 async def test_the_environment_is_chosen_by_us(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threat T17: no loader, interpreter, proxy, pager or key reaches a program."""
     hostile = [
@@ -149,7 +156,7 @@ async def test_the_environment_is_chosen_by_us(bench: Bench, monkeypatch: pytest
     dump = json.loads(outcome.text.split("\n")[0])
     assert "hostile" not in dump.values()
     assert dump["LC_ALL"] == "C.UTF-8"
-    assert set(dump) <= {*run_command.programs.PASSED_ON, "LC_ALL", "LC_CTYPE", "PATH", "TERM", "NO_COLOR", child.MARK}
+    assert set(dump) <= {*PASSED_ON, "LC_ALL", "LC_CTYPE", "PATH", "TERM", "NO_COLOR", family.MARK}
 
 
 async def test_there_is_nothing_to_read_for_a_program(bench: Bench) -> None:
@@ -185,6 +192,7 @@ print("ready", flush=True)
 """A program with a child, a child in a session of its own, and a daemon that nobody is the parent of."""
 
 
+@pytest.mark.threat("F42")
 async def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +204,7 @@ async def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(
     assert alive(tmp_path) == []
 
 
+@pytest.mark.threat("F42")
 async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +214,7 @@ async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(
     assert alive(tmp_path) == []
 
 
+@pytest.mark.threat("F35", "F42")
 async def test_a_call_that_is_cancelled_ends_its_program(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,11 +236,13 @@ async def test_a_flood_of_output_is_kept_small(bench: Bench) -> None:
     assert len(outcome.text) < MAX_HEAD + MAX_TAIL + 100
 
 
+@pytest.mark.threat("T25")
 async def test_output_has_no_control_sequences(bench: Bench) -> None:
     outcome = await run(bench, PYTHON, "-c", r"print('a\x1b[31mred\x1b[0m\x1b]0;title\x07b\x9b2Jc\x00\tok\r\nnext')")
     assert outcome.text == "aredbc\tok\nnext\n[Ended with status 0.]"
 
 
+@pytest.mark.threat("T14")
 async def test_a_folder_is_one_of_the_workspace(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "work" / "src").mkdir()
     (tmp_path / "work" / "link").symlink_to("/")
@@ -254,6 +266,7 @@ def test_output_keeps_its_beginning_and_its_end() -> None:
     assert small.text == "größe"
 
 
+@pytest.mark.threat("T25")
 @pytest.mark.parametrize(
     ("raw", "kept"),
     [

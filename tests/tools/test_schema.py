@@ -61,6 +61,7 @@ def test_any_value_is_judged(value: Any) -> None:
     )
 
 
+@pytest.mark.threat("T32")
 def test_a_schema_never_makes_anybody_ask_the_network() -> None:
     with pytest.raises(Exception, match=r"Unresolvable|unresolvable"):
         fits({"$ref": "http://127.0.0.1:9/schema.json"}, {})

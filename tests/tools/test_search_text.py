@@ -96,6 +96,7 @@ async def test_both_engines_find_the_same(
     assert in_buffers == names
 
 
+@pytest.mark.threat("F21")
 @pytest.mark.prop("lsp-2")
 async def test_an_open_file_is_searched_in_its_buffer_only(bench: Bench, tmp_path: Path) -> None:
     plant(tmp_path, {"open.py": "needle saved\n", "closed.py": "needle closed\n", "other.py": "nothing\n"})
@@ -142,6 +143,7 @@ async def test_gitignore_is_respected_as_in_find_files(bench: Bench, tmp_path: P
         assert [name for name in listed if "gitignore" not in name] == [n for n in names if n in listed]
 
 
+@pytest.mark.threat("T26")
 async def test_secrets_are_not_searched(bench: Bench, tmp_path: Path) -> None:
     plant(tmp_path, {".env": "needle=1\n", "a/.ENV.local": "needle=2\n", "keys/x.pem": "needle\n"})
     bench.open.open(f"file://{tmp_path}/.env.production", "needle=3\n")
@@ -164,6 +166,7 @@ async def test_what_is_no_expression_is_said(bench: Bench, tmp_path: Path) -> No
     assert "Write another pattern" in await bench.refusal("search_text", query="(", regex=True)
 
 
+@pytest.mark.threat("T31", "F38")
 @pytest.mark.parametrize(
     "query", ["(a+)+$", "(a|a)*b", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*a){25}b", "(?:a?){40}a{40}c"]
 )
@@ -191,6 +194,7 @@ class Hanging:
         return [(0, 1)]
 
 
+@pytest.mark.threat("T31", "F38")
 async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path) -> None:
     plant(tmp_path, {"a": "needle\n"})
     bench = Bench(tmp_path)
@@ -203,6 +207,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.threat("F38")
 async def test_a_search_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     plant(tmp_path, {"a": "a" * 60 + "!\n"})
     tool = SearchText(Bench(tmp_path).workspace, SlowSearch({}), time_limit=60)
@@ -215,6 +220,7 @@ async def test_a_search_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     assert not children()
 
 
+@pytest.mark.threat("T31", "F38")
 async def test_binary_huge_and_odd_files_do_no_harm(bench: Bench, tmp_path: Path) -> None:
     plant(tmp_path, {"binary": b"needle\n\0\0needle\n", "long.js": "x" * 2_000_000 + "needle" + "y" * 2_000_000 + "\n"})
     plant(tmp_path, {"latin": b"caf\xe9 needle\n", "bom": b"\xef\xbb\xbfneedle\n", "ok": "needle\n"})
@@ -229,6 +235,7 @@ async def test_binary_huge_and_odd_files_do_no_harm(bench: Bench, tmp_path: Path
     assert "needle" in by_name["long.js"]
 
 
+@pytest.mark.threat("T31", "F38")
 async def test_many_hits_are_cut(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(tmp_path, {f"{number:03}": "needle\n" * 150 for number in range(20)})
     text = await bench.text("search_text", query="needle")
@@ -249,6 +256,7 @@ async def test_what_an_engine_says_is_compared_with_the_file(tmp_path: Path, mon
     assert await found(Bench(tmp_path), "needle") == ["b:1: needle"]
 
 
+@pytest.mark.threat("T5", "T15", "T17", "T18")
 @pytest.mark.skipif(RG is None, reason="ripgrep is not installed")
 async def test_ripgrep_runs_nothing_that_a_workspace_or_environment_brings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -272,6 +280,7 @@ async def test_ripgrep_runs_nothing_that_a_workspace_or_environment_brings(
     assert not canary.exists()
 
 
+@pytest.mark.threat("T18")
 @pytest.mark.skipif(RG is None, reason="ripgrep is not installed")
 async def test_ripgrep_reads_no_configuration_even_if_it_is_told_of_one(tmp_path: Path) -> None:
     plant(tmp_path, {"work/a": "needle\n", "ripgreprc": "--invert-match\n"})
@@ -284,6 +293,7 @@ async def test_without_ripgrep_the_slow_engine_is_chosen(tmp_path: Path, monkeyp
     assert isinstance(await chosen_engine(Bench(tmp_path / "work").workspace), SlowSearch)
 
 
+@pytest.mark.threat("T5")
 def test_a_program_is_never_taken_from_the_workspace(tmp_path: Path) -> None:
     work, outside = tmp_path / "work", tmp_path / "bin"
     plant(work, {"bin/tool": "", "tool": ""})

@@ -7,6 +7,7 @@ import pytest
 from ollm_lsp.tools.secret_files import is_secret
 
 
+@pytest.mark.threat("T26")
 @pytest.mark.parametrize(
     "path",
     [

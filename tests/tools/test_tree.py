@@ -109,6 +109,7 @@ def test_what_is_left_out_is_what_git_leaves_out(
     shutil.rmtree(top)
 
 
+@pytest.mark.threat("T31", "F38")
 @pytest.mark.parametrize("rule", ["*a" * 40 + "b", "**/a/" * 30 + "b", "a*" * 100, "*" * 1_000 + "b", "[" * 500, "a\\"])
 def test_no_rule_can_keep_us_busy(tmp_path: Path, rule: str) -> None:
     plant(tmp_path, {".gitignore": f"{rule}\n*.log\n", "x.log": ""})
@@ -120,6 +121,7 @@ def test_no_rule_can_keep_us_busy(tmp_path: Path, rule: str) -> None:
     assert thread_time() - began < 5  # of this thread's own time: the rule alone would take years
 
 
+@pytest.mark.threat("T31", "F38")
 def test_a_tree_without_end_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MAX_DEPTH", 5)
     deep = tmp_path.joinpath(*["d"] * 10)

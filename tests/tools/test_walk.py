@@ -60,6 +60,7 @@ def test_nothing_is_there_is_said(top: Place) -> None:
         walk.read(top.below("a"), 1)
 
 
+@pytest.mark.threat("T14")
 @pytest.mark.parametrize("target", ["a/b/file", "a/b", "..", "/", "/dev/zero", "nothing", "link"])
 def test_links_are_refused_wherever_they_lead(top: Place, target: str) -> None:
     (top.path / "link").symlink_to(target)
@@ -73,6 +74,7 @@ def test_links_are_refused_wherever_they_lead(top: Place, target: str) -> None:
         walk.scan(top.below("link"), 1)
 
 
+@pytest.mark.threat("T14")
 def test_a_file_with_a_second_name_is_refused(top: Place) -> None:
     os.link(top.path / "a" / "b" / "file", top.path / "second")
     for refused in (top.below("second"), top.below("a", "b", "file")):
@@ -80,6 +82,7 @@ def test_a_file_with_a_second_name_is_refused(top: Place) -> None:
             walk.read(refused, 1)
 
 
+@pytest.mark.threat("T31", "F37")
 @pytest.mark.timeout(20)
 def test_pipes_sockets_and_devices_are_refused_and_never_waited_for(
     top: Place, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +100,7 @@ def test_pipes_sockets_and_devices_are_refused_and_never_waited_for(
             walk.read(top.below(name), 1)
 
 
+@pytest.mark.threat("T31", "F37")
 @pytest.mark.timeout(20)
 def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_is_refused(
     top: Place, monkeypatch: pytest.MonkeyPatch

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import struct
-import zlib
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +31,7 @@ from ollm_lsp.core.tool import OneTool, ToolCall, ToolChoice, ToolResult, ToolSp
 from ollm_lsp.core.usage import Usage
 from tests.providers.contract.backend import Need
 from tests.providers.listening import hear
+from tests.support.pictures import png
 from tests.support.relay import relay
 
 if TYPE_CHECKING:
@@ -206,6 +205,7 @@ async def test_half_characters_of_an_editor_do_no_harm(tested: Tested) -> None:
     assert heard.text
 
 
+@pytest.mark.threat("F35")
 @pytest.mark.prop("core-5")
 async def test_closing_the_stream_hangs_up_and_the_server_is_free_again(tested: Tested) -> None:
     tested.must(Need.ADDRESS)
@@ -300,7 +300,7 @@ async def test_no_tool_is_called_where_none_may_be(tested: Tested) -> None:
 
 
 async def test_an_image_is_seen_or_refused_before_it_is_sent(tested: Tested) -> None:
-    request = ask(tested, Message.user("What is this?", Image("image/png", _png())))
+    request = ask(tested, Message.user("What is this?", Image("image/png", png())))
     capabilities = await tested.provider.capabilities(tested.running.model)
     if not capabilities.vision:
         with pytest.raises(Unsupported):
@@ -320,14 +320,3 @@ async def test_the_tokens_that_are_counted_before_are_those_that_are_used(tested
         # First the answer: a model that is not loaded cannot count.
         used = counted(await hear(tested.provider.stream(request))).input_tokens
         assert await tested.provider.count(request) == used
-
-
-def _png() -> bytes:
-    """A picture of one pixel."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-    pixels = zlib.compress(b"\0\xff\0\0")
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")

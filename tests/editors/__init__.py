@@ -1,0 +1,1 @@
+"""End-to-end tests in real editors, run by `make test-editors`."""

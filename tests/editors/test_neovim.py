@@ -1,0 +1,256 @@
+"""Chats in a real Neovim, with the real server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.editors.neovim import PLUGIN, neovim
+from tests.editors.scene import LONG, NAME, QUESTION, TEXT, gone, saying, user_of, user_of_file
+from tests.support.fake_ollama import Call, FakeOllama, Model, Say, Think, words
+from tests.support.pages import fences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.editors.neovim import Neovim
+    from tests.support.fake_ollama import Step
+
+SAID = """
+local Chat = require('ollm.chat')
+return vim.tbl_map(function(one) return { one.head.speaker, one.text } end, Chat.current().transcript:messages())"""
+
+CHOOSE = """
+vim.ui.select = function(items, options, choose)
+  _G.offered = vim.tbl_map(options.format_item, items)
+  for index, words in ipairs(_G.offered) do
+    if words:find(_G.wanted, 1, true) then
+      choose(items[index])
+    end
+  end
+end"""
+
+
+async def ask(editor: Neovim, question: str) -> None:
+    """Write a question into the chat and send it."""
+    await editor.keys(question)
+    await editor.keys("<C-s>")
+
+
+async def said(editor: Neovim) -> list[list[str]]:
+    """Who said what, once the answer is whole."""
+    await editor.answered()
+    return await editor.lua(SAID)
+
+
+@pytest.mark.prop("lsp-6")
+@pytest.mark.prop("lsp-1")
+async def test_by_the_five_lines_of_the_readme_an_answer_streams_while_its_user_is_elsewhere(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    assert len(fences(PLUGIN / "README.md", "lua")[0].splitlines()) == 5
+    pace = asyncio.Semaphore(3)
+    async with saying(LONG, pace) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        await ask(editor, QUESTION)
+        await editor.chat_has("word2")
+        await editor.keys("ggA")
+        for letter in " typed":
+            pace.release()
+            await editor.keys(letter)
+        cursor = await editor.lua("return vim.api.nvim_win_get_cursor(0)")
+        for _ in LONG.split(" "):
+            pace.release()
+        assert await said(editor) == [["you", QUESTION], ["assistant", LONG], ["you", ""]]
+        assert await editor.lua("return vim.api.nvim_win_get_cursor(0)") == cursor
+        assert (await editor.chat()).startswith("## You typed\n")
+        assert await editor.lua("return vim.api.nvim_get_mode().mode") == "i"
+        asked = fake.bodies()[0]["messages"][-1]["content"]
+        assert asked.endswith(QUESTION)
+        assert TEXT.splitlines()[2] in asked, "the document that the user came from"
+
+
+async def test_who_is_at_the_end_stays_at_the_end(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    text = "\n".join(f"line {number}" for number in range(100))
+    async with saying(text) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        await ask(editor, QUESTION)
+        await editor.answered()
+        at_end = "return vim.fn.line('.') == vim.fn.line('$') and vim.fn.line('w$') == vim.fn.line('$')"
+        await editor.until(at_end, "the end")
+        await ask(editor, "iMore.")
+        assert (await said(editor))[2:] == [["you", "More."], ["assistant", text], ["you", ""]]
+        assert [one["role"] for one in fake.bodies()[1]["messages"]] == ["system", "user", "assistant", "user"]
+        await editor.keys("gg")
+        await editor.screen.sees("tokens")
+        await editor.screen.sees("free")
+
+
+def thoughtful(request: dict[str, Any]) -> Sequence[Step]:
+    """Think, read, and answer."""
+    if request["messages"][-1]["role"] == "tool":
+        return [Say("It greets.")]
+    return [Think("I have\nto look."), Say("Let me see."), Call("read_file", {"path": NAME})]
+
+
+async def test_thoughts_and_tool_calls_are_folded(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    model = Model("smollm2:135m", capabilities=("completion", "tools", "thinking"))
+    async with (
+        FakeOllama([model], answer=thoughtful) as fake,
+        neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor,
+    ):
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        await ask(editor, QUESTION)
+        text = await editor.answered()
+        assert "> [!ollm] ▸ thoughts\n> I have\n> to look.\n\nLet me see.\n\n> [!ollm] ▸ Read " in text
+        assert "\n\nIt greets.\n" in text
+        await editor.screen.sees("▸ thoughts (2 lines)")
+        assert "I have" not in editor.screen.screen()
+        assert 'return f"Hello' in text.partition("▸ Read")[2], "the result"
+
+
+async def test_an_answer_is_stopped_in_the_middle(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    pace = asyncio.Semaphore(2)
+    async with saying(LONG, pace) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        await ask(editor, QUESTION)
+        await editor.chat_has("word1")
+        editor.screen.press("C-c")
+        assert await said(editor) == [["you", QUESTION], ["assistant", "word0 word1"], ["you", ""]]
+        await gone(fake)
+        await editor.screen.sees("stopped")
+
+
+async def test_a_question_that_was_changed_is_asked_again_in_its_place(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with saying("Yes.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        for question in ("One?", "Two?"):
+            await ask(editor, question)
+            await editor.answered()
+            await editor.keys("i")
+        await editor.keys("draft<Esc>gg/Two<CR>cwThree<Esc>gR")
+        assert await said(editor) == [
+            ["you", "One?"],
+            ["assistant", "Yes."],
+            ["you", "Three?"],
+            ["assistant", "Yes."],
+            ["you", "draft"],
+        ]
+        asked = [one["content"] for one in fake.bodies()[-1]["messages"] if one["role"] == "user"]
+        assert len(asked) == 2
+        assert asked[1].endswith("Three?")
+        assert "Two?" not in str(asked)
+        await editor.keys("gg/One<CR>gR")
+        assert (await said(editor))[:2] == [["you", "One?"], ["assistant", "Yes."]]
+        assert [one["role"] for one in fake.bodies()[-1]["messages"]] == ["system", "user"]
+
+
+async def complete(editor: Neovim, whole: str) -> None:
+    """Let Neovim complete what is typed, and press again where it was too early for it."""
+    while True:
+        await editor.keys("<C-x><C-o>")
+        for _ in range(100):
+            if whole in await editor.chat():
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_slash_commands_and_mentions_are_completed(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("Yes.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        has_it = "return #vim.lsp.get_clients({ bufnr = 0, method = 'textDocument/completion' }) > 0"
+        await editor.until(has_it, "the server in the chat")
+        await editor.keys("/exp")
+        await complete(editor, "/explain")
+        await editor.keys("<Esc>cc#file:g")
+        await complete(editor, "#file:greeting.py")
+        await editor.keys("<C-s>")
+        assert (await said(editor))[0] == ["you", "#file:greeting.py"]
+
+
+async def test_a_conversation_is_chosen_renamed_and_gone_on_with_by_another_model(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    models = [Model("smollm2:135m"), Model("other:1b")]
+    async with (
+        FakeOllama(models, answer=lambda _: words("Yes, of course.")) as fake,
+        neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor,
+    ):
+        await editor.ready()
+        await editor.lua(CHOOSE)
+        await editor.command("Ollm chat One?")
+        await editor.answered()
+        await editor.command("Ollm rename My greetings")
+        await editor.wire.answer("editor", "ollm/chat/rename")
+        await editor.command("bwipeout!")
+        await editor.lua("_G.wanted = 'My greetings'")
+        await editor.command("Ollm conversations")
+        await editor.chat_has("Yes, of course.")
+        assert await said(editor) == [["you", "One?"], ["assistant", "Yes, of course."], ["you", ""]]
+        await editor.lua("_G.wanted = 'other:1b'")
+        await editor.keys("gM")
+        await editor.until("return require('ollm.chat').current().model", "the choice")
+        assert "ollama:smollm2:135m · default" in await editor.lua("return _G.offered")
+        await editor.command("Ollm chat Two?")
+        assert (await said(editor))[2:4] == [["you", "Two?"], ["assistant", "Yes, of course."]]
+        assert fake.bodies()[-1]["model"] == "other:1b"
+        assert [one["role"] for one in fake.bodies()[-1]["messages"]] == ["system", "user", "assistant", "user"]
+
+
+async def test_an_error_is_in_the_chat_with_its_remedy(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("Yes.") as fake:
+        user = user_of(tmp_path, fake)
+    async with neovim(neovim_program, tmux, user, NAME) as editor:
+        await editor.ready()
+        await editor.command("Ollm chat One?")
+        text = await editor.answered()
+        assert "> [!ollm] error: Cannot reach http://127.0.0.1" in text
+        assert "\n> Start Ollama" in text
+        assert (await editor.lua(SAID))[-1] == ["you", ""]
+
+
+async def test_progress_and_status_are_told(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    count = """
+        _G.kinds = {}
+        vim.api.nvim_create_autocmd("LspProgress", { callback = function(args)
+          table.insert(_G.kinds, args.data.params.value.kind)
+        end })"""
+    async with saying("Yes.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, count) as editor:
+        await editor.ready()
+        await editor.command("Ollm chat One?")
+        await editor.answered()
+        kinds = await editor.lua("return _G.kinds")
+        assert (kinds[0], kinds[-1]) == ("begin", "end")
+        status = await editor.until_value(
+            "return require('ollm').status()", lambda one: one.startswith("○") and "k/8k" in one, "the status"
+        )
+        assert "ollama:smollm2:135m" in status
+        await editor.screen.sees(status)
+
+
+@pytest.mark.prop("lsp-3")
+async def test_the_real_model_chats_and_explains(
+    neovim_program: Path, tmux: Path, tmp_path: Path, real_model_path: Path
+) -> None:
+    async with neovim(neovim_program, tmux, user_of_file(tmp_path, real_model_path), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        await ask(editor, "What does this function do?")
+        first = (await said(editor))[1]
+        assert len(first[1].split()) > 3
+        events = [one["value"] for one in editor.wire.params("server", "$/progress") if "type" in one["value"]]
+        assert sum(event["type"] == "text" for event in events) > 1, "it streams"
+        await editor.keys("<C-w>h<Space>ae")
+        await editor.until_value(SAID, lambda one: one[0][1].startswith("Explain greeting.py"), "another chat")
+        assert len((await said(editor))[1][1].split()) > 3

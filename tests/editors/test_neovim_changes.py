@@ -1,0 +1,272 @@
+"""Actions on code in a real Neovim: what is proposed, how it is decided, and what becomes of the files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.editors.linter import COMPLAINT
+from tests.editors.neovim import neovim
+from tests.editors.patience import until
+from tests.editors.scene import CODE, NAME, POLITE, QUESTION, TEXT, gone, polite_model, saying, user_of
+from tests.support.fake_ollama import Call, FakeOllama, Say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.editors.neovim import Neovim
+    from tests.support.fake_ollama import Step
+
+LINTER = """
+vim.api.nvim_create_autocmd("FileType", { callback = function(args)
+  if vim.bo[args.buf].buftype == "" then
+    vim.lsp.start({ name = "pylsp", cmd = { "pylsp" }, root_dir = vim.fn.getcwd() })
+  end
+end })
+"""
+MANY = "".join(f"line_{number} = {number}\n" for number in range(12))
+FEW = MANY.replace("line_1 = 1\n", "first = 1\n").replace("line_9 = 9\n", "last = 9\nvery_last = 9\n")
+SOME = MANY.replace("line_9 = 9\n", "last = 9\nvery_last = 9\n")
+ASK = """
+local params = vim.json.decode(...)
+vim.schedule(coroutine.wrap(function()
+  _G.answer = require("ollm.permission").ask(params, 0)
+end))"""
+
+
+async def shown(editor: Neovim, text: str) -> None:
+    """Wait for the proposal on the screen."""
+    await editor.asked()
+    await editor.screen.sees(text)
+
+
+async def is_text(editor: Neovim, text: str, buf: int = 1) -> None:
+    code = "return table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), '\\n') .. '\\n'"
+    await editor.until_value(code, lambda one: one == text, f"the text {text!r}", buf)
+
+
+@pytest.mark.prop("lsp-6")
+@pytest.mark.prop("lsp-4")
+async def test_a_diagnostic_is_fixed_once_the_change_is_accepted_and_one_undo_takes_it_back(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with saying(CODE) as fake:
+        user = user_of(tmp_path, fake)
+        user.install("pylsp", "tests.editors.linter")
+        async with neovim(neovim_program, tmux, user, NAME, LINTER) as editor:
+            await editor.ready()
+            await editor.until("return #vim.diagnostic.get(0) > 0", "the diagnostic")
+            await editor.keys("Otyped = 1<Esc>jjj")
+            await editor.keys("<Space>af")
+            await shown(editor, 'return f"Good morning, {name}!"')
+            assert "gA accept" in editor.screen.screen()
+            assert f"{COMPLAINT} (in the line" in str(fake.bodies()[0]["messages"])
+            typed = f"typed = 1\n{TEXT}"
+            assert await editor.text(1) == typed
+            await editor.keys("gA")
+            await editor.until_value("return vim.fn.getline(1, '$')", lambda one: "Good morning" in str(one), "it")
+            assert (await editor.wire.ran("ollm.fix"))["result"]["applied"] is True
+            assert (user.project / NAME).read_text(encoding="utf-8") == TEXT, "nothing is saved"
+            await editor.keys("u")
+            await is_text(editor, typed)
+            assert await editor.lua("return vim.fn.maparg('gA', 'n')") == "", "the keys are gone with the question"
+
+
+@pytest.mark.prop("lsp-4")
+async def test_a_rejected_change_changes_nothing(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying(CODE) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.command("1,3Ollm refactor")
+        await shown(editor, "Good morning")
+        await editor.keys("gX")
+        assert (await editor.wire.ran("ollm.refactor"))["result"]["applied"] is False
+        assert not editor.wire.messages("server", "workspace/applyEdit")
+        assert await editor.text(1) == TEXT
+        await editor.until_value("return 1", lambda _: "Good morning" not in editor.screen.screen(), "its end")
+
+
+async def test_a_code_action_asks_for_its_instruction_and_is_done(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with saying(CODE) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.lua("""
+            vim.ui.input = function(_, take) take("Be polite.") end
+            local function fits(one) return one.title:find("instruction") end
+            vim.lsp.buf.code_action({ apply = true, filter = fits })""")
+        await shown(editor, "Good morning")
+        assert "Be polite." in fake.bodies()[0]["messages"][-1]["content"]
+        await editor.command("Ollm accept")
+        await is_text(editor, POLITE)
+        await editor.command("Ollm revert")
+        await is_text(editor, TEXT)
+
+
+@pytest.mark.parametrize("way", ["range", "action"])
+async def test_code_is_explained_in_a_chat_that_can_go_on(
+    way: str, neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with saying("It greets.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("Otyped = 1<Esc>")
+        if way == "range":
+            await editor.keys("Vjj<Space>ae")
+        else:
+            await editor.lua(
+                "vim.lsp.buf.code_action({ apply = true, filter = function(one) return one.title:find('Explain') end })"
+            )
+        text = await editor.chat_has("It greets.")
+        assert text.startswith("## You\n\nExplain greeting.py")
+        await editor.answered()
+        assert "typed = 1" in str(fake.bodies()[0]["messages"])
+        await editor.keys("iReally?<C-s>")
+        await until(lambda: len(fake.bodies()) > 1, "the next question", editor.screen.screen)
+        assert [one["role"] for one in fake.bodies()[1]["messages"]] == ["system", "user", "assistant", "user"]
+
+
+def rewriting(request: dict[str, Any]) -> Sequence[Step]:
+    """Propose two changes of one file, then be content."""
+    if request["messages"][-1]["role"] == "tool":
+        return [Say("That is all.")]
+    return [Call("write_file", {"path": NAME, "content": FEW})]
+
+
+@pytest.mark.prop("lsp-4")
+async def test_one_place_is_accepted_and_the_other_rejected_and_the_model_is_told(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with FakeOllama(answer=rewriting) as fake:
+        user = user_of(tmp_path, fake)
+        (user.project / NAME).write_text(MANY)
+        async with neovim(neovim_program, tmux, user, NAME) as editor:
+            await editor.ready()
+            await editor.command(f"Ollm chat {QUESTION}")
+            await shown(editor, "very_last = 9")
+            assert "1/2" in editor.screen.screen()
+            assert await editor.lua("return vim.fn.line('.')") == 2, "at the first place"
+            await editor.keys("gx")
+            assert await editor.lua("return vim.fn.line('.')") == 10, "at the next one"
+            await editor.keys("ga")
+            await is_text(editor, SOME)
+            answer = (await editor.wire.answer("server", "ollm/permission"))["result"]
+            assert answer["optionId"] == "allow_once"
+            assert [change["newText"] for change in answer["changes"]] == [SOME]
+            await editor.answered()
+            assert "took only a part" in fake.bodies()[1]["messages"][-1]["content"]
+            await editor.keys("u")
+            await is_text(editor, MANY)
+
+
+@pytest.mark.prop("lsp-4")
+async def test_an_edit_in_a_chat_is_asked_for_with_the_words_of_the_user(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with polite_model() as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.command(f"Ollm chat {QUESTION}")
+        await shown(editor, "Good morning")
+        await editor.command("Ollm reject Say good night.")
+        text = await editor.answered()
+        assert "✗ denied" in text
+        assert "Say good night." in fake.bodies()[1]["messages"][-1]["content"]
+        assert await editor.text(1) == TEXT
+
+
+async def test_a_question_goes_when_its_chat_is_stopped(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with polite_model() as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.command(f"Ollm chat {QUESTION}")
+        await shown(editor, "Good morning")
+        await editor.command("Ollm stop")
+        await editor.until("return not require('ollm.permission').is_asking()", "the end of the question")
+        await editor.answered()
+        assert await editor.lua("return vim.fn.maparg('gA', 'n')") == ""
+
+
+async def test_who_is_typing_is_not_interrupted_by_a_question(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with polite_model() as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.command("Ollm new")
+        await editor.keys(f"{QUESTION}<C-s>")
+        await editor.keys("ggA")
+        await editor.asked()
+        await editor.keys(" gA")
+        assert await editor.lua("return vim.bo.filetype") == "markdown.ollm"
+        assert await editor.lua("return vim.api.nvim_get_current_line()") == "## You gA"
+        await editor.keys("<Esc>")
+        await editor.command("Ollm review")
+        await editor.keys("gA")
+        await is_text(editor, POLITE)
+
+
+def change(path: Path, text: str) -> dict[str, Any]:
+    return {"uri": path.as_uri(), "version": None, "diff": "", "newText": text}
+
+
+def question(*changes: dict[str, Any], **more: Any) -> str:
+    options = [{"id": one, "label": one} for one in ("allow_once", "allow_always", "reject_once")]
+    return json.dumps(
+        {"id": "1", "title": "Edit it", "kind": "edit", "detail": "All of it.", "options": options, **more}
+        | ({"changes": list(changes)} if changes else {})
+    )
+
+
+async def test_several_files_are_listed_and_decided_together(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        other, new = tmp_path / "project" / "other.py", tmp_path / "project" / "new.py"
+        other.write_text(MANY)
+        hidden = "x = 1  # \u202eno\n"
+        changes = change(tmp_path / "project" / NAME, POLITE), change(other, FEW), change(new, hidden)
+        await editor.lua(ASK, question(*changes))
+        await shown(editor, "Good morning")
+        listed = await editor.lua("return vim.fn.getqflist({ items = 0, title = 0 })")
+        assert listed["title"] == "ollm: Edit it"
+        assert [item["lnum"] for item in listed["items"]] == [3, 2, 10, 1]
+        await editor.keys("gaga")
+        assert "1/4" not in editor.screen.screen()
+        await editor.keys("gxgx")
+        answer = await editor.until("return _G.answer", "the answer")
+        assert answer["optionId"] == "allow_once"
+        wanted = MANY.replace("line_1 = 1\n", "first = 1\n")
+        assert [one["newText"] for one in answer["changes"]] == [POLITE, wanted], "and no new file"
+        assert [one["uri"] for one in answer["changes"]] == [one["uri"] for one in changes[:2]]
+        assert not new.exists()
+        assert await editor.lua("return vim.fn.bufwinid('other.py') ~= -1"), "the user's window is still there"
+
+
+async def test_nothing_hides_in_what_is_shown(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        sly = TEXT.replace("Hello", "H\u202eello" + "x" * 120 + "END")
+        await editor.lua(ASK, question(change(tmp_path / "project" / NAME, sly)))
+        await shown(editor, "H⟨U+202E⟩ello")
+        await editor.screen.sees("xxEND")
+        await editor.keys("g=")
+        await editor.until("return vim.wo.diff", "two windows")
+        await editor.screen.sees("H⟨U+202E⟩ello")
+        editor.screen.type("g.")
+        await editor.screen.sees("allow_always")
+        editor.screen.type("2")
+        editor.screen.press("Enter")
+        answer = await editor.until("return _G.answer", "the answer")
+        assert answer == {"optionId": "allow_always"}
+        assert not await editor.lua("return vim.wo.diff")
+        assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
+
+
+async def test_a_change_that_is_on_its_way_is_stopped(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    pace = asyncio.Semaphore(1)
+    async with saying(CODE, pace) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.command("1,3Ollm edit Be polite.")
+        await editor.screen.sees("ollm: Edit")
+        await until(lambda: len(fake.bodies()) == 1, "the question", editor.screen.screen)
+        await editor.command("Ollm stop")
+        await gone(fake)
+        await editor.until_value("return 1", lambda _: "ollm: Edit" not in editor.screen.screen(), "its end")
+        assert await editor.text(1) == TEXT

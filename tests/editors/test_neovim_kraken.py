@@ -1,0 +1,106 @@
+"""Releases in a real Neovim: picked, consented to, streamed; and what is sent as the user wants it."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.editors.neovim import neovim
+from tests.editors.scene import NAME, saying, user_of
+from tests.editors.test_neovim_changes import ASK, question
+from tests.support.agents import RecordedStage, Scene
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from tests.editors.neovim import Neovim
+
+BRIEFING = "# Task\n\nLook around."
+
+
+@asynccontextmanager
+async def released(program: Path, tmux: Path, folder: Path) -> AsyncGenerator[tuple[Neovim, RecordedStage]]:
+    """Neovim that asks for consent to a release to an agent of the command line, which plays a recording."""
+    (folder / "stage").mkdir(parents=True)
+    stage = RecordedStage("claude", folder / "stage")
+    stage.prepare(Scene.ANSWER)
+    async with saying("I am the local model.") as fake:
+        user = user_of(folder / "user", fake)
+        (user.folder / "bin" / "claude").symlink_to(stage.programs / "claude")
+        with (user.folder / "config.yaml").open("a") as settings:
+            settings.write(
+                "kraken: { enabled: true, cliProviders: { claude: { tool: claude, defaultModel: sonnet } } }"
+            )
+        async with neovim(program, tmux, user, NAME) as editor:
+            await editor.ready()
+            await editor.command("Ollm chat Hello?")
+            await editor.answered()
+            await editor.command("Ollm kraken Look around.")
+            await editor.asked()
+            await editor.screen.sees("Release the Kraken: claude (sonnet)")
+            yield editor, stage
+
+
+@pytest.mark.prop("lsp-6")
+@pytest.mark.prop("krk-46")
+async def test_a_release_is_consented_to_streamed_and_goes_on_locally(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with released(neovim_program, tmux, tmp_path) as (editor, stage):
+        await editor.screen.sees("at most ")
+        await editor.screen.sees("covered by your plan")
+        assert stage.received == "", "nothing is sent before the yes"
+        await editor.keys("gA")
+        text = await editor.answered()
+        answer = text.rpartition("## Assistant")[2]
+        assert answer.lstrip().startswith("**claude** · sonnet\n\n")
+        assert "covered by your plan" in answer, "the foot line"
+        assert "Look around." in stage.received
+        assert "I am the local model." in stage.received, "what was said before"
+        await editor.command("Ollm chat And now?")
+        assert "I am the local model." in (await editor.answered()).rpartition("And now?")[2]
+        await editor.command("Ollm kraken history")
+        await editor.screen.sees("claude (sonnet)")
+        await editor.command("Ollm kraken status")
+        await editor.screen.sees("**claude** (sonnet): ready")
+
+
+@pytest.mark.parametrize("keys", ["gX", "q:"])
+async def test_without_a_yes_nothing_is_sent(keys: str, neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with released(neovim_program, tmux, tmp_path) as (editor, stage):
+        if keys == "gX":
+            await editor.keys("gX")
+        else:
+            await editor.keys("q")
+            await editor.command("Ollm review")
+            await editor.screen.sees("Release the Kraken: claude (sonnet)")
+            await editor.command("Ollm reject")
+        text = await editor.answered()
+        assert "> [!ollm] error: " in text.rpartition("## Assistant")[2]
+        assert stage.received == ""
+
+
+async def test_the_briefing_is_sent_as_the_user_changed_it(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        cost = {"amount": 0.25, "currency": "USD", "known": True}
+        await editor.lua(ASK, question(briefing=BRIEFING, estimate={"tokens": 120, "cost": cost}))
+        await editor.asked()
+        await editor.screen.sees("Edit it · at most 120 tokens, $0.25")
+        await editor.keys("gE")
+        assert await editor.text() == f"{BRIEFING}\n"
+        await editor.keys("Gcc But not at secrets.<Esc>")
+        await editor.command("write")
+        await editor.screen.sees("You have changed the briefing.")
+        assert "But not at secrets." in editor.screen.screen()
+        await editor.keys("gE")
+        assert "But not at secrets." in await editor.text()
+        await editor.keys("ccForget this.<Esc>")
+        await editor.command("quit!")
+        await editor.screen.sees("You have changed the briefing.")
+        await editor.keys("gA")
+        answer = await editor.until("return _G.answer", "the answer")
+        assert answer == {"optionId": "allow_once", "briefing": "# Task\n\n But not at secrets."}

@@ -1,0 +1,1 @@
+"""The VS Code extension in a real VS Code: code-server in a headless Chromium."""

@@ -1,0 +1,70 @@
+"""A model that says what pictures and tests of the window need."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from tests.editors.pictures import ASKED, EXPLAINED, TESTED
+from tests.editors.scene import CODE, NAME, TEXT, polite
+from tests.editors.user import User
+from tests.support.fake_ollama import FakeOllama, Model, Say, words
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
+
+    from tests.support.fake_ollama import Step
+
+TOKENS = 20_000
+SENTENCE = "Once upon a time there was a `function` that **never** returned, and nobody knew why. "
+BLOCKS = ("\n\n", "- one\n", "- two\n", "\n", "```python\n", "def f():\n", "    return 1\n", "```\n\n")
+
+
+def story() -> list[Step]:
+    """A long answer with all that Markdown has."""
+    paragraph = [*words(SENTENCE), *map(Say, BLOCKS)]
+    steps = paragraph * (TOKENS // len(paragraph) + 1)
+    return [*steps[: TOKENS - 1], Say("\n```\n\nThe story ends here.\n")]
+
+
+def said(request: dict[str, Any]) -> Sequence[Step]:
+    """What it says to the last message."""
+    last = request["messages"][-1]
+    asked = str(last["content"])
+    if last["role"] == "tool" or "Be polite." in asked:
+        return polite(request)
+    if "Tell a long story." in asked:
+        return story()
+    if "Count for ever." in asked:
+        return [Say(f"number {number} \n\n") for number in range(200_000)]
+    if ASKED in asked:
+        return words(TESTED)
+    return words(EXPLAINED if "xplain" in asked else CODE)
+
+
+@asynccontextmanager
+async def storyteller() -> AsyncGenerator[FakeOllama]:
+    """The model, which is quick, but not quicker than any that exists."""
+    pace = asyncio.Semaphore(0)
+    async with FakeOllama((Model("smollm2:135m"), Model("other:1b")), said, pace) as fake:
+        beat = asyncio.create_task(_beat(pace))
+        yield fake
+        beat.cancel()
+
+
+async def _beat(pace: asyncio.Semaphore) -> None:
+    while True:
+        for _ in range(60 if pace.locked() else 0):
+            pace.release()
+        await asyncio.sleep(0.01)
+
+
+def user_of(folder: Path, fake: FakeOllama) -> User:
+    """A user of a fake with several models."""
+    settings = f'model: "ollama:smollm2:135m"\nproviders: {{ ollama: {{ type: ollama, baseUrl: "{fake.url}" }} }}\n'
+    user = User.new(folder, settings)
+    (user.project / NAME).write_text(TEXT, encoding="utf-8")
+    user.install("ollm-lsp", "ollm_lsp")
+    return user
