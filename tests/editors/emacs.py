@@ -69,4 +69,4 @@ def emacs(program: Path, tmux: Path, user: User, name: str, more: str = "") -> G
     (user.config / "emacs" / "init.el").write_text(f"{init}\n{more}")
     with terminal(tmux, user.environment()) as screen:
         screen.start([str(program), "-nw", name], user.project)
-        yield Emacs(screen, Wire(user.tap))
+        yield Emacs(screen, Wire(user.tap, screen.screen))

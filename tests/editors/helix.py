@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from tests.editors.wire import Wire
 from tests.support.pages import DOCS, fences
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import AsyncGenerator, Generator
     from pathlib import Path
 
     from tests.editors.terminal import Terminal
@@ -35,6 +35,15 @@ class Helix:
         self.screen.type(f":{text}")
         await self.screen.sees(f":{text}")
         self.screen.press("Enter")
+        await self.screen.sees("NOR")
+
+    @asynccontextmanager
+    async def inserting(self, key: str = "i") -> AsyncGenerator[None]:
+        """Insert mode, which is left for sure: a key that follows Escape at once would be read as Alt and that key."""
+        self.screen.type(key)
+        await self.screen.sees("INS")
+        yield
+        self.screen.press("Escape")
         await self.screen.sees("NOR")
 
     async def choose_action(self, title: str) -> None:
@@ -69,4 +78,4 @@ def helix(program: Path, tmux: Path, user: User, name: str) -> Generator[Helix]:
         (user.config / "helix" / file).write_text(example)
     with terminal(tmux, user.environment()) as screen:
         screen.start([str(program), "--log", str(user.folder / "helix.log"), name], user.project)
-        yield Helix(screen, Wire(user.tap))
+        yield Helix(screen, Wire(user.tap, screen.screen))

@@ -82,8 +82,8 @@ async def _helix(folder: Path) -> None:
             editor.screen.press("Space", "o", "c")
             uri = (await editor.wire.says("server", "window/showDocument", lambda one: one["uri"] != uri))["uri"]
             await editor.screen.sees(f"#file:{NAME}")
-            editor.screen.type(f"i{ASKED}")
-            editor.screen.press("Escape")
+            async with editor.inserting():
+                editor.screen.type(ASKED)
             await editor.screen.sees(ASKED)
             await editor.choose_action("Send")
             await answered(editor, uri)

@@ -53,8 +53,8 @@ async def chatting(program: Path, tmux: Path, user: User, question: str) -> Asyn
         editor.screen.press("Space", "o", "c")
         uri = (await editor.wire.says("server", "window/showDocument"))["uri"]
         await editor.screen.sees(f"#file:{NAME}")
-        editor.screen.type(f"i{question}")
-        editor.screen.press("Escape")
+        async with editor.inserting():
+            editor.screen.type(question)
         await until(lambda: question in editor.wire.text(uri), "the question", editor.screen.screen)
         await editor.choose_action("Send")
         yield editor, file, uri
@@ -66,10 +66,10 @@ async def test_what_was_typed_and_not_saved_is_explained_in_a_chat_that_can_go_o
     way: str, helix_program: Path, tmux: Path, tmp_path: Path
 ) -> None:
     async with saying("It greets.") as fake, opened(helix_program, tmux, user_of(tmp_path, fake)) as (editor, file):
-        editor.screen.type("ityped_ß = 1")
-        editor.screen.press("Enter", "Escape")
+        async with editor.inserting():
+            editor.screen.type("typed_ß = 1")
+            editor.screen.press("Enter")
         await until(lambda: editor.wire.text(file.as_uri()) == f"typed_ß = 1\n{TEXT}", "the text", editor.screen.screen)
-        await editor.screen.sees("NOR")
         if way == "menu":
             await editor.choose_action("ollm: Explain")
         else:
@@ -80,8 +80,9 @@ async def test_what_was_typed_and_not_saved_is_explained_in_a_chat_that_can_go_o
         assert "Explain what the selected python code does." in str(asked["messages"])
         assert "typed_ß = 1" in str(asked["messages"])
         assert file.read_text(encoding="utf-8") == TEXT
-        editor.screen.type("geiReally?")
-        editor.screen.press("Escape")
+        editor.screen.type("ge")
+        async with editor.inserting():
+            editor.screen.type("Really?")
         await until(lambda: "Really?" in editor.wire.text(uri), "the question", editor.screen.screen)
         editor.screen.press("Space", "o", "s")
         await until(lambda: len(fake.bodies()) > 1, "the next question", editor.screen.screen)
@@ -191,12 +192,11 @@ async def test_an_answer_grows_in_the_chat_while_its_user_types_in_it(
         await until(lambda: "word2" in editor.wire.text(uri), "the beginning", editor.screen.screen)
         editor.screen.type(f"gg/{QUESTION}")
         editor.screen.press("Enter")
-        editor.screen.type("A")
-        for letter in "typed\nmeanwhile":
-            pace.release()
-            pace.release()
-            editor.screen.press("Enter") if letter == "\n" else editor.screen.type(letter)
-        editor.screen.press("Escape")
+        async with editor.inserting("A"):
+            for letter in "typed\nmeanwhile":
+                pace.release()
+                pace.release()
+                editor.screen.press("Enter") if letter == "\n" else editor.screen.type(letter)
         for _ in LONG.split(" "):
             pace.release()
         said = await answered(editor, uri)

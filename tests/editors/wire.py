@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class Wire:
     """The messages of one folder's tap, in the order in which they came."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, screen: Callable[[], str] = lambda: "not to be seen") -> None:
         self._folder = folder
+        self._screen = screen
 
     def messages(self, by: str, method: str | None = None) -> list[dict[str, Any]]:
         """What the `editor` or the `server` said; without a method, all of it."""
@@ -38,16 +39,12 @@ class Wire:
         def found() -> list[Any]:
             return [params for params in self.params(by, method) if fits(params)]
 
-        await until(found, f"{method} by the {by}", lambda: f"server's log:\n{self.log()}")
+        await until(found, f"{method} by the {by}", self._situation)
         return found()[0]
 
     async def says_again(self, by: str, method: str, times: int) -> None:
         """Wait for one more of these messages than there were."""
-        await until(
-            lambda: len(self.messages(by, method)) > times,
-            f"one more {method} by the {by}",
-            lambda: f"server's log:\n{self.log()}",
-        )
+        await until(lambda: len(self.messages(by, method)) > times, f"one more {method} by the {by}", self._situation)
 
     async def answer(self, by: str, method: str, fits: Callable[[Any], bool] = lambda _: True) -> dict[str, Any]:
         """What the last such request was answered by the other side."""
@@ -58,7 +55,7 @@ class Wire:
         def found() -> list[dict[str, Any]]:
             return [one for one in self.messages(other) if one.get("id") == number and "method" not in one]
 
-        await until(found, f"an answer to {method}", lambda: f"server's log:\n{self.log()}")
+        await until(found, f"an answer to {method}", self._situation)
         return found()[0]
 
     async def ran(self, command: str) -> dict[str, Any]:
@@ -68,7 +65,7 @@ class Wire:
     async def server_ends(self) -> None:
         """Wait until the process is gone."""
         number = int((self._folder / "server.pid").read_text())
-        await until(lambda: not psutil.pid_exists(number), "the server's end", self.log)
+        await until(lambda: not psutil.pid_exists(number), "the server's end", self._situation)
 
     def text(self, uri: str) -> str:
         """What the editor's buffer holds, by all that the editor has told of it."""
@@ -92,6 +89,9 @@ class Wire:
     def log(self) -> str:
         log = self._folder / "server.log"
         return log.read_text(errors="replace")[-3000:] if log.exists() else "none"
+
+    def _situation(self) -> str:
+        return f"server's log:\n{self.log()}\nscreen:\n{self._screen()}"
 
 
 def _is(params: dict[str, Any], uri: str) -> bool:
