@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ollm_lsp.core.answer_markdown import AnswerMarkdown
 from ollm_lsp.core.chat_file import Speaker, assemble, written
 from ollm_lsp.core.conversation import not_found
-from ollm_lsp.core.errors import StoreFailed
+from ollm_lsp.core.errors import ConversationNotFound, StoreFailed
 from ollm_lsp.lsp import uris
 from ollm_lsp.lsp.protocol import ChatOpenParams
 from ollm_lsp.lsp.show import show_document, tell
@@ -33,7 +33,7 @@ async def show_answer(session: Session, title: str, text: str, conversation_id: 
     if session.client.show_document:
         try:
             uri, _ = await new_chat(session, ChatOpenParams(conversation_id=conversation_id))
-        except StoreFailed:
+        except (ConversationNotFound, StoreFailed):  # orders are not kept, and a disk may be full
             uri = ""
         if uri and await show_document(session, uri):
             return

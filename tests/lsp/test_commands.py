@@ -159,3 +159,12 @@ async def test_a_settings_file_that_cannot_be_made_is_told(tmp_path: Path) -> No
             await command(server, "ollm.kraken.config")
         assert refused.value.data["code"] == "settings"
         assert "OLLM_CONFIG" in refused.value.data["remedy"]
+
+
+@every_client
+async def test_an_order_that_is_sent_by_the_command_is_answered_and_shown(kind: str, tmp_path: Path) -> None:
+    async with window(tmp_path, kind, is_real=True) as server:
+        answered = await command(server, "ollm.chat.send", text="/help")
+        assert "`/kraken" in answered["text"]
+        assert [way for way, _ in shown(server)] == WAYS[kind]
+        assert all(answered["text"] in text for _, text in shown(server))
