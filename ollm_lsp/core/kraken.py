@@ -35,6 +35,8 @@ class KrakenProvider:
     problem: str | None = None
     remedy: str | None = None
     context_window: int | None = None
+    code: str | None = None
+    """Of the error that a request to one that cannot be used would be, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Final
 
-from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, SettingsError
+from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, ProviderError, SettingsError
 from ollm_lsp.core.kraken import KrakenKind
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ollm_lsp.core.errors import OllmError
     from ollm_lsp.settings.kraken_settings import KrakenSettings
 
+_KINDS: Final = {kind.code: kind for kind in ProviderError.__subclasses__()}
 _SMALL: Final = re.compile(r"(^|[-_./:])(mini|nano|lite|flash|haiku|small|tiny|8b|7b)($|[-_./:])", re.IGNORECASE)
 
 
@@ -63,6 +64,7 @@ class Candidate:
     error: str = ""
     remedy: str = ""
     needs_login: bool = False
+    code: str | None = None
 
     @property
     def ability(self) -> Complexity:
@@ -148,7 +150,9 @@ def _unusable(candidates: Sequence[Candidate], message: str) -> OllmError:
     """What kind of error it is depends on what has to be done about all of them."""
     remedy = " ".join(dict.fromkeys(one.remedy for one in candidates if one.remedy)) or "See `/kraken status`."
     if not all(one.needs_login for one in candidates):
-        return SettingsError(message, remedy=remedy)
+        codes = {one.code for one in candidates}
+        kind = _KINDS.get(codes.pop() or "") if len(codes) == 1 else None
+        return (kind or SettingsError)(message, remedy=remedy)
     is_agent = any(one.kind is KrakenKind.CLI for one in candidates)
     return (LoginRequired if is_agent else AuthenticationFailed)(message, remedy=remedy)
 

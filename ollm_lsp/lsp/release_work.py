@@ -106,6 +106,7 @@ class ReleaseWork:
                 one.problem or "",
                 one.remedy or "",
                 one.needs_login,
+                one.code,
             )
             for one in providers
         ]

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, OllmError, ProviderError
+from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, OllmError, ProviderError, TimedOut
 from ollm_lsp.core.kraken import KrakenKind, KrakenProvider
 from ollm_lsp.core.ports import ListsModels
 from ollm_lsp.providers.agents.cli_agent import AgentSettings, CliAgent, Workplace
@@ -63,7 +63,9 @@ class Externals:
             return await self._check_agent(entry)
         except OllmError as error:
             needs_login = isinstance(error, AuthenticationFailed | LoginRequired)
-            return _described(entry, problem=error.message, remedy=error.remedy, needs_login=needs_login)
+            return _described(
+                entry, problem=error.message, remedy=error.remedy, needs_login=needs_login, code=error.code
+            )
 
     async def close(self) -> None:
         await self._vendors.close()
@@ -78,7 +80,8 @@ class Externals:
                 window = (await provider.capabilities(entry.model)).context_window
         except TimeoutError:
             problem = f"It does not answer within {CHECK_TIME:g} seconds."
-            return _described(entry, problem=problem, remedy="Look at your network, and try again.")
+            remedy = "Look at your network, and try again."
+            return _described(entry, problem=problem, remedy=remedy, code=TimedOut.code)
         except ProviderError as error:
             if error.status not in _NO_LIST:
                 raise
@@ -97,6 +100,7 @@ class Externals:
             problem=health.error,
             remedy=health.remedy,
             needs_login=health.auth_required,
+            code=health.code,
             window=window,
         )
 
@@ -131,6 +135,7 @@ def _described(
     problem: str | None = None,
     remedy: str | None = None,
     needs_login: bool = False,
+    code: str | None = None,
     version: str | None = None,
     window: int | None = None,
 ) -> KrakenProvider:
@@ -144,4 +149,5 @@ def _described(
         problem=problem,
         remedy=remedy,
         context_window=window,
+        code=code,
     )

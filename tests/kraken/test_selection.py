@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, SettingsError
+from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, OllmError, SettingsError
 from ollm_lsp.core.kraken import KrakenKind
 from ollm_lsp.kraken.selection import Candidate, Complexity, Domain, Hint, choose, rank
 from ollm_lsp.settings.kraken_settings import KrakenSettings, PolicySettings
@@ -135,3 +135,18 @@ def test_where_a_login_is_all_that_is_missing_the_error_says_so(name: str | None
         choose([keyless], ON, Hint())
     with pytest.raises(SettingsError):
         choose([away, replace(GPT, is_available=False)], ON, Hint())
+
+
+@pytest.mark.prop("krk-11")
+def test_where_one_thing_is_wrong_with_all_of_them_the_error_has_its_code() -> None:
+    missing = replace(CLAUDE, is_available=False, code="cli_not_found")
+    unreachable = replace(GPT, is_available=False, code="connection")
+    for candidates, name, code in (
+        ([missing, unreachable], "claude", "cli_not_found"),
+        ([missing, unreachable], "gpt", "connection"),
+        ([missing, replace(missing, name="gemini")], None, "cli_not_found"),
+        ([missing, unreachable], None, "settings"),
+    ):
+        with pytest.raises(OllmError) as caught:
+            choose(candidates, ON, Hint(), name)
+        assert caught.value.code == code

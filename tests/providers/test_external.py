@@ -50,6 +50,7 @@ async def test_a_vendor_is_checked_by_its_key_and_its_answer_without_a_prompt(
         found = await made.check(entry)
         assert (found.is_available, found.kind) == (False, KrakenKind.API)
         assert "BIG_KEY" in (found.problem or "")
+        assert found.code == "settings"
         assert server.requests == []
         monkeypatch.setenv("BIG_KEY", "good")
         assert (await made.check(entry)).is_available
@@ -73,6 +74,7 @@ async def test_a_vendor_that_does_not_answer_in_time_is_not_available(
         made = await externals(tmp_path, entry := vendor(server.url))
         found = await made.check(entry)
         assert (found.is_available, found.remedy) == (False, "Look at your network, and try again.")
+        assert found.code == "timeout"
         await made.close()
 
 
@@ -91,6 +93,7 @@ async def test_an_agent_that_is_not_there_tells_how_to_install_it(tmp_path: Path
     found = await made.check(CliAgentSettings("coder", "codex"))
     assert (found.name, found.kind, found.is_available) == ("coder", KrakenKind.CLI, False)
     assert "npm" in (found.remedy or "")
+    assert found.code == "cli_not_found"
     await made.close()
 
 

@@ -14,3 +14,5 @@ class AgentHealth:
     auth_required: bool = False
     error: str | None = None
     remedy: str | None = None
+    code: str | None = None
+    """Of the error that a request would be."""

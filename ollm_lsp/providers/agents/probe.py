@@ -50,7 +50,7 @@ class Probe:
             program = self.present(program)
             version = spelt(await self.version(program, environment))
         except ProgramNotFound as error:
-            return AgentHealth(available=False, error=error.message, remedy=error.remedy)
+            return AgentHealth(available=False, error=error.message, remedy=error.remedy, code=error.code)
         if await self._is_logged_in(program, environment):
             return AgentHealth(available=True, version=version)
         error = f"{self.agent.title} is not logged in."

@@ -72,6 +72,7 @@ async def test_a_program_that_is_silent_or_broken_makes_an_agent_unavailable(tmp
         available=False,
         error="Codex is not there: no program `codex` outside the workspace.",
         remedy=AGENTS["codex"].install,
+        code="cli_not_found",
     )
 
 
