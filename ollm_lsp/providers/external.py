@@ -10,23 +10,35 @@ from typing import TYPE_CHECKING, Final
 from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, OllmError, ProviderError, TimedOut
 from ollm_lsp.core.kraken import KrakenKind, KrakenProvider
 from ollm_lsp.core.ports import ListsModels
+from ollm_lsp.core.provider_around import ProviderAround
+from ollm_lsp.core.usage import UNKNOWN_COST
 from ollm_lsp.providers.agents.cli_agent import AgentSettings, CliAgent, Workplace
 from ollm_lsp.providers.agents.description import OWN_CHOICE
 from ollm_lsp.providers.agents.proxy_agent import ProxyAgent, ProxySettings
 from ollm_lsp.providers.registry import Registry, build, load
+from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.kraken_settings import ApiSettings, CliAgentSettings
+from ollm_lsp.settings.resolved import EmbeddedSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
     from pathlib import Path
 
     from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.usage import Cost, Usage
     from ollm_lsp.settings.kraken_settings import KrakenEntry, KrakenSettings
 
 CHECK_TIME: Final = 5.0
 """Seconds in which a vendor has to answer a check."""
 _NO_LIST: Final = (404, 405, 501)
 """What servers say that are there and do not tell their models."""
+
+
+class _Gateway(ProviderAround):
+    """An external provider on this machine passes requests on, as LiteLLM does: nobody but the user knows its price."""
+
+    def cost(self, model: str, usage: Usage) -> Cost:  # noqa: ARG002 (part of the contract)
+        return UNKNOWN_COST
 
 
 class Externals:
@@ -51,7 +63,7 @@ class Externals:
         """Use one of them. An agent works only in a workspace that the user trusts."""
         if isinstance(entry, ApiSettings):
             async with self._vendors.lease(entry.provider.name) as provider:
-                yield provider
+                yield _Gateway(provider) if _is_here(entry) else provider
         else:
             yield self._agent(entry, is_trusted=is_trusted)
 
@@ -74,7 +86,7 @@ class Externals:
 
     async def _check_vendor(self, entry: ApiSettings) -> KrakenProvider:
         try:
-            async with asyncio.timeout(CHECK_TIME), self.lease(entry, is_trusted=False) as provider:
+            async with asyncio.timeout(CHECK_TIME), self._vendors.lease(entry.provider.name) as provider:
                 if isinstance(provider, ListsModels):
                     await provider.models()
                 window = (await provider.capabilities(entry.model)).context_window
@@ -127,6 +139,10 @@ class Externals:
         path = None if entry.path is None else str(entry.path)
         settings = AgentSettings(entry.name, entry.tool, path, entry.timeout, entry.idle_timeout)
         return CliAgent(settings, workplace, self._environ)
+
+
+def _is_here(entry: ApiSettings) -> bool:
+    return isinstance(entry.provider, EmbeddedSettings) or is_loopback(entry.provider.base_url)
 
 
 def _described(

@@ -12,6 +12,7 @@ from ollm_lsp.core.errors import SettingsError, Unsupported
 from ollm_lsp.core.kraken import KrakenKind
 from ollm_lsp.core.messages import Message
 from ollm_lsp.core.request import ChatRequest
+from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers import external
 from ollm_lsp.providers.external import Externals
 from ollm_lsp.settings.kraken_settings import ApiSettings, CliAgentSettings, KrakenSettings
@@ -76,6 +77,14 @@ async def test_a_vendor_that_does_not_answer_in_time_is_not_available(
         assert (found.is_available, found.remedy) == (False, "Look at your network, and try again.")
         assert found.code == "timeout"
         await made.close()
+
+
+@pytest.mark.prop("krk-25")
+async def test_a_gateway_on_this_machine_is_not_taken_as_free(tmp_path: Path) -> None:
+    made = await externals(tmp_path, entry := vendor("http://127.0.0.1:4000"))
+    async with made.lease(entry, is_trusted=False) as provider:
+        assert not provider.cost("claude-sonnet-4-5", Usage(1_000, 1_000)).known
+    await made.close()
 
 
 @pytest.mark.prop("krk-40")
