@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ollm_lsp.core.events import Activity, ReasoningDelta, TextDelta, ToolChanged, TurnStarted
+from ollm_lsp.core.events import Activity, Failed, ReasoningDelta, TextDelta, ToolChanged, TurnStarted
 from ollm_lsp.core.tool import ToolStatus
 from ollm_lsp.lsp.to_wire import clean
 
@@ -22,6 +22,7 @@ class ChatProgress:
     def __init__(self, work: WorkDone) -> None:
         self._work = work
         self._is_asked = False
+        self._has_failed = False
         self._tokens = 0
         self._first = 0.0
         self._reported = 0.0
@@ -36,6 +37,8 @@ class ChatProgress:
             self._work.report(event.message, event.percentage)
         elif isinstance(event, ToolChanged) and event.status is ToolStatus.RUNNING:
             self._work.report(clean(event.title))
+        elif isinstance(event, Failed):
+            self._has_failed = True
 
     def _count(self) -> None:
         now = monotonic()
@@ -47,6 +50,8 @@ class ChatProgress:
             self._work.report(self.summary())
 
     def summary(self) -> str:
+        if self._has_failed:
+            return "Failed"
         if not self._is_asked:
             return "Done"
         elapsed = monotonic() - self._first
