@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, override
+from cattrs.v import format_exception
 
 from ollm_lsp.lsp.standard import NoParams, Token
 
@@ -24,9 +25,22 @@ def structure(value: Any, kind: type[Params]) -> Params:
     try:
         return converter().structure({} if value is None else value, kind)
     except Exception as error:  # noqa: BLE001 (cattrs raises whatever a hook raised)
-        reasons = "; ".join(cattrs.transform_error(error, path="params"))
+        reasons = "; ".join(cattrs.transform_error(error, path="params", format_exception=_reason))
         # Clients know the fields in camelCase.
         raise InvalidParams(re.sub(r"_([a-z])", lambda letter: letter[1].upper(), reasons)) from None
+
+
+def an_object(value: Any) -> dict[str, Any]:
+    """The one argument of a command, where null is the same as none; or `InvalidParams`."""
+    if value is not None and type(value) is not dict:
+        raise InvalidParams("expected an object @ params")
+    return {**(value or {})}
+
+
+def _reason(error: BaseException, kind: type[Any] | None) -> str:
+    """Our own hooks and validators say what does not fit; the rest is said by cattrs."""
+    is_ours = type(error) in (TypeError, ValueError) and str(error)
+    return str(error) if is_ours else format_exception(error, kind)
 
 
 @lru_cache(maxsize=1)

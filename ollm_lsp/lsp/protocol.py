@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from ollm_lsp.lsp.buffer import Position, Range
 from ollm_lsp.lsp.standard import Token
@@ -83,19 +83,19 @@ class ChatContext:
     images: list[WireImage] = field(factory=list[WireImage])
 
 
-def _not_blank(_instance: object, _attribute: object, value: str | None) -> None:
+def _not_blank(_instance: object, attribute: Attribute[Any], value: str | None) -> None:
     if value is not None and not value.strip():
-        raise ValueError("is empty")
+        raise ValueError(f"{attribute.name} is empty")
 
 
-def _at_least_one(_instance: object, _attribute: object, value: int | None) -> None:
+def _at_least_one(_instance: object, attribute: Attribute[Any], value: int | None) -> None:
     if value is not None and value < 1:
-        raise ValueError("is less than one")
+        raise ValueError(f"{attribute.name} is less than one")
 
 
-def _not_negative(_instance: object, _attribute: object, value: int | None) -> None:
+def _not_negative(_instance: object, attribute: Attribute[Any], value: int | None) -> None:
     if value is not None and value < 0:
-        raise ValueError("is negative")
+        raise ValueError(f"{attribute.name} is negative")
 
 
 @frozen

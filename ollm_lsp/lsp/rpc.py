@@ -29,6 +29,7 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REQUEST_FAILED = -32803
 NOT_INITIALIZED = -32002
+INVALID_REMEDY = "Send params as docs/protocol.md describes them."
 
 logger = logging.getLogger(__name__)
 
@@ -170,5 +171,4 @@ class Rpc(JsonRPCProtocol):
 
 def invalid_params(reason: str) -> JsonRpcException:
     """The answer to params that do not fit."""
-    remedy = "Send params as docs/protocol.md describes them."
-    return JsonRpcException(reason, INVALID_PARAMS, {"code": "invalid_params", "remedy": remedy})
+    return JsonRpcException(reason, INVALID_PARAMS, {"code": "invalid_params", "remedy": INVALID_REMEDY})

@@ -168,3 +168,22 @@ async def test_an_order_that_is_sent_by_the_command_is_answered_and_shown(kind: 
         assert "`/kraken" in answered["text"]
         assert [way for way, _ in shown(server)] == WAYS[kind]
         assert all(answered["text"] in text for _, text in shown(server))
+
+
+@pytest.mark.parametrize("argument", [[1], "x", 5, True])
+async def test_an_argument_that_is_no_object_is_refused_before_anything_runs(argument: Any, tmp_path: Path) -> None:
+    async with window(tmp_path, "plain") as server:
+        with pytest.raises(Refused) as refused:
+            await server.request("workspace/executeCommand", {"command": "ollm.doctor", "arguments": [argument]})
+        assert (refused.value.code, refused.value.data["code"]) == (-32602, "invalid_params")
+        assert shown(server) == [("message", f"ollm: expected an object @ params. {refused.value.data['remedy']}")]
+        for none in ([], [None]):
+            assert await server.request("workspace/executeCommand", {"command": "ollm.cancel", "arguments": none})
+
+
+async def test_a_chat_that_fails_does_not_end_its_progress_as_done(tmp_path: Path) -> None:
+    async with window(tmp_path, "plain", is_real=True) as server:
+        for number, params in enumerate(({"text": "/release it"}, {"text": "Hi", "model": "nobody:m"})):
+            with pytest.raises(Refused):
+                await server.request("ollm/chat/send", {**params, "workDoneToken": f"w{number}"})
+            assert server.progress[f"w{number}"][-1] == {"kind": "end", "message": "Failed"}

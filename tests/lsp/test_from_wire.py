@@ -81,6 +81,24 @@ def test_the_message_names_the_place(value: Any, where: str) -> None:
     assert where in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "kind", "words"),
+    [
+        ({"text": " "}, protocol.ChatSendParams, "text is empty @ params"),
+        ({"text": 5}, protocol.ChatSendParams, "expected a string @ params.text"),
+        ({"text": "x", "maxTurns": 0}, protocol.ReleaseParams, "maxTurns is less than one @ params"),
+        ({"limit": -1}, protocol.HistoryParams, "limit is negative @ params"),
+        ({"limit": "x"}, protocol.HistoryParams, "expected an integer @ params.limit"),
+        ([1], protocol.HistoryParams, "expected an object @ params"),
+        ({}, protocol.ConversationParams, "required field missing @ params.conversationId"),
+    ],
+)
+def test_the_message_says_what_does_not_fit(value: Any, kind: type[Any], words: str) -> None:
+    with pytest.raises(InvalidParams) as error:
+        structure(value, kind)
+    assert str(error.value) == words
+
+
 def test_true_is_no_number() -> None:
     with pytest.raises(InvalidParams, match="limit"):
         structure({"limit": True}, protocol.HistoryParams)

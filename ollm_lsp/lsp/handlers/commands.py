@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.errors import OllmError, Unsupported
-from ollm_lsp.core.foreign_json import object_in
 from ollm_lsp.lsp import from_wire, protocol, standard, to_wire
-from ollm_lsp.lsp.rpc import invalid_params
+from ollm_lsp.lsp.rpc import INVALID_REMEDY, invalid_params
 from ollm_lsp.lsp.show import tell
 
 if TYPE_CHECKING:
@@ -37,8 +36,10 @@ async def execute(session: Session, params: ExecuteCommandParams) -> Any:
     try:
         return await _run(session, params)
     except (OllmError, from_wire.InvalidParams) as error:
-        session.rpc.notify("window/showMessage", {"type": 1, "message": f"ollm: {to_wire.clean(str(error))}"})
-        if isinstance(error, from_wire.InvalidParams):
+        is_invalid = isinstance(error, from_wire.InvalidParams)
+        words = f"{error}. {INVALID_REMEDY}" if is_invalid else str(error)
+        session.rpc.notify("window/showMessage", {"type": 1, "message": f"ollm: {to_wire.clean(words)}"})
+        if is_invalid:
             raise invalid_params(str(error)) from None
         raise
 
@@ -47,7 +48,7 @@ async def _run(session: Session, params: ExecuteCommandParams) -> Any:
     command = COMMANDS.get(params.command)
     if command is None:
         raise Unsupported(f"There is no command {params.command}.", remedy="Update the editor's plugin.")
-    argument = object_in(params.arguments[0] if params.arguments else {})
+    argument = from_wire.an_object(params.arguments[0]) if params.arguments else {}
     if params.work_done_token is not None:
         argument = {"workDoneToken": params.work_done_token, **argument}
     if command.name is not None:
