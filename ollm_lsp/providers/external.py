@@ -11,14 +11,13 @@ from ollm_lsp.core.errors import AuthenticationFailed, LoginRequired, OllmError,
 from ollm_lsp.core.kraken import KrakenKind, KrakenProvider
 from ollm_lsp.core.ports import ListsModels
 from ollm_lsp.core.provider_around import ProviderAround
-from ollm_lsp.core.usage import UNKNOWN_COST
 from ollm_lsp.providers.agents.cli_agent import AgentSettings, CliAgent, Workplace
 from ollm_lsp.providers.agents.description import OWN_CHOICE
 from ollm_lsp.providers.agents.proxy_agent import ProxyAgent, ProxySettings
 from ollm_lsp.providers.registry import Registry, build, load
 from ollm_lsp.settings.address import is_loopback
 from ollm_lsp.settings.kraken_settings import ApiSettings, CliAgentSettings
-from ollm_lsp.settings.resolved import EmbeddedSettings
+from ollm_lsp.settings.resolved import AnthropicSettings, GoogleSettings, HttpSettings, OpenAISettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -34,11 +33,24 @@ _NO_LIST: Final = (404, 405, 501)
 """What servers say that are there and do not tell their models."""
 
 
-class _Gateway(ProviderAround):
-    """An external provider on this machine passes requests on, as LiteLLM does: nobody but the user knows its price."""
+_VENDORS: Final[Mapping[type, str]] = {
+    OpenAISettings: "openai",
+    AnthropicSettings: "anthropic",
+    GoogleSettings: "google",
+}
 
-    def cost(self, model: str, usage: Usage) -> Cost:  # noqa: ARG002 (part of the contract)
-        return UNKNOWN_COST
+
+class _Gateway(ProviderAround):
+    """An external provider on this machine passes requests on, as LiteLLM does: it costs what the vendor takes."""
+
+    def __init__(self, inner: Provider, vendor: str) -> None:
+        super().__init__(inner)
+        self._vendor = vendor
+
+    def cost(self, model: str, usage: Usage) -> Cost:
+        from ollm_lsp.providers.prices import cost_by  # noqa: PLC0415 (the prices of all vendors take long to import)
+
+        return cost_by(self._vendor, model, usage)
 
 
 class Externals:
@@ -63,7 +75,7 @@ class Externals:
         """Use one of them. An agent works only in a workspace that the user trusts."""
         if isinstance(entry, ApiSettings):
             async with self._vendors.lease(entry.provider.name) as provider:
-                yield _Gateway(provider) if _is_here(entry) else provider
+                yield _Gateway(provider, _VENDORS.get(type(entry.provider), "")) if _is_here(entry) else provider
         else:
             yield self._agent(entry, is_trusted=is_trusted)
 
@@ -142,7 +154,7 @@ class Externals:
 
 
 def _is_here(entry: ApiSettings) -> bool:
-    return isinstance(entry.provider, EmbeddedSettings) or is_loopback(entry.provider.base_url)
+    return not isinstance(entry.provider, HttpSettings) or is_loopback(entry.provider.base_url)
 
 
 def _described(

@@ -15,6 +15,7 @@ from ollm_lsp.core.request import ChatRequest
 from ollm_lsp.core.usage import Usage
 from ollm_lsp.providers import external
 from ollm_lsp.providers.external import Externals
+from ollm_lsp.providers.prices import cost_at
 from ollm_lsp.settings.kraken_settings import ApiSettings, CliAgentSettings, KrakenSettings
 from ollm_lsp.settings.resolved import AnthropicSettings
 from ollm_lsp.settings.secrets import Secret
@@ -80,10 +81,15 @@ async def test_a_vendor_that_does_not_answer_in_time_is_not_available(
 
 
 @pytest.mark.prop("krk-25")
-async def test_a_gateway_on_this_machine_is_not_taken_as_free(tmp_path: Path) -> None:
+async def test_a_gateway_on_this_machine_is_not_free_but_costs_what_its_vendor_takes(tmp_path: Path) -> None:
     made = await externals(tmp_path, entry := vendor("http://127.0.0.1:4000"))
+    usage = Usage(1_000, 1_000)
     async with made.lease(entry, is_trusted=False) as provider:
-        assert not provider.cost("claude-sonnet-4-5", Usage(1_000, 1_000)).known
+        taken = provider.cost("claude-sonnet-4-5", usage)
+        assert taken == cost_at("https://api.anthropic.com", "claude-sonnet-4-5", usage)
+        assert taken.known
+        assert taken.micros > 0
+        assert not provider.cost("model-of-our-own", usage).known
     await made.close()
 
 
