@@ -187,3 +187,18 @@ async def test_a_chat_that_fails_does_not_end_its_progress_as_done(tmp_path: Pat
             with pytest.raises(Refused):
                 await server.request("ollm/chat/send", {**params, "workDoneToken": f"w{number}"})
             assert server.progress[f"w{number}"][-1] == {"kind": "end", "message": "Failed"}
+
+
+@every_client
+async def test_the_status_of_the_kraken_tells_of_a_settings_file_that_cannot_be_read(kind: str, tmp_path: Path) -> None:
+    async with window(tmp_path, kind, is_real=True) as server:
+        (tmp_path / "config.yaml").write_text("kraken: [")
+        asked: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("ollm/kraken/status", {}),
+            ("ollm/chat/send", {"text": "/kraken status"}),
+            ("workspace/executeCommand", {"command": "ollm.kraken.status"}),
+        )
+        for method, params in asked:
+            with pytest.raises(Refused, match="not valid YAML") as refused:
+                await server.request(method, params)
+            assert refused.value.data["code"] == "settings"

@@ -22,7 +22,8 @@ FIRST_STEPS = (
 
 
 async def status(session: Session, _params: NoParams) -> dict[str, Any]:
-    """What external providers there are, and what they may still cost."""
+    """What external providers there are, and what they may still cost; a file that cannot be read tells of none."""
+    await session.usable_settings()
     return to_wire.kraken_status(await status_of(session))
 
 
