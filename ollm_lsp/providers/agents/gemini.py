@@ -62,7 +62,7 @@ GEMINI = Description(
     ),
     keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     probe=LookForFiles((".gemini/oauth_creds.json", ".gemini/.env")),
-    probe_limit=10.0,  # Node takes seconds to load it
+    probe_limit=30.0,  # Node takes seconds to load it
     idle_limit=180.0,
     context_window=1_048_576,
     vendor="https://generativelanguage.googleapis.com",

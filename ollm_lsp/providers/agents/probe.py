@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ollm_lsp.core.errors import OllmError, ProgramNotFound
+from ollm_lsp.core.errors import OllmError, ProgramNotFound, TimedOut
 from ollm_lsp.processes.child import exited, started
 from ollm_lsp.providers.agents.description import AskTheTool, LookForFiles, spelt, version_in
 from ollm_lsp.providers.agents.health import AgentHealth
@@ -49,7 +49,7 @@ class Probe:
         try:
             program = self.present(program)
             version = spelt(await self.version(program, environment))
-        except ProgramNotFound as error:
+        except (ProgramNotFound, TimedOut) as error:
             return AgentHealth(available=False, error=error.message, remedy=error.remedy, code=error.code)
         if await self._is_logged_in(program, environment):
             return AgentHealth(available=True, version=version)
@@ -83,8 +83,13 @@ class Probe:
         said = await self._ask(program, ("--version",), environment)
         if said and said.status == 0 and (version := version_in(said.text)):
             return version
-        what = f"says: {excerpt(said.text)}" if said else f"did not tell its version in {self.agent.probe_limit:g} s"
-        raise ProgramNotFound(f"{program.path} cannot be used; it {what}", remedy=self.agent.install)
+        if said is None:
+            raise TimedOut(
+                f"{program.path} did not tell its version in {self.agent.probe_limit:g} s.",
+                remedy=f"Try again when the machine is less busy; see whether `{self.agent.command} --version` works.",
+            )
+        what = excerpt(said.text)
+        raise ProgramNotFound(f"{program.path} cannot be used; it says: {what}", remedy=self.agent.install)
 
     async def _is_logged_in(self, program: Program, environment: Mapping[str, str]) -> bool:
         if any(environment.get(key) for key in self.agent.keys):

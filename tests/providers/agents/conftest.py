@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,11 +34,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Stage]:
+async def stage(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Stage]:
     tool, kind = request.param
     if kind == "recorded":
         yield RecordedStage(tool, tmp_path)
         return
+    # On a busy machine Node takes far longer than any user has to wait.
+    monkeypatch.setitem(AGENTS, tool, replace(AGENTS[tool], probe_limit=200.0))
     async with FakeVendors() as vendors:
         programs = request.config.rootpath / str(request.config.getoption("--cli-agents"))
         yield RealStage(tool, tmp_path, programs, vendors)

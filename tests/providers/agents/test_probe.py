@@ -63,6 +63,8 @@ async def test_a_program_that_is_silent_or_broken_makes_an_agent_unavailable(tmp
     health = await Probe(agent).health(program(stage), environment(stage))
     assert health.error
     assert "did not tell its version in 0.2 s" in health.error
+    assert (health.code, "codex --version" in (health.remedy or "")) == ("timeout", True)
+    assert AGENTS["codex"].install not in (health.remedy or "")
     stage.play(Part(version="what?"))
     health = await Probe(agent).health(program(stage), environment(stage))
     assert health.error is None or "cannot be used" in health.error
