@@ -32,7 +32,6 @@ _USUAL = Capabilities(tools=True, vision=True, reasoning=True)
 class AnthropicProvider(HttpProvider):
     """A server with the Messages API."""
 
-    when_down = "See whether the address is right and the network is up."
     key_header = "x-api-key"
     headers: ClassVar = {"anthropic-version": "2023-06-01"}
 

@@ -29,7 +29,6 @@ _PREFIX = "models/"
 class GoogleProvider(HttpProvider):
     """A server with the Gemini API."""
 
-    when_down = "See whether the address is right and the network is up."
     key_header = "x-goog-api-key"
 
     def __init__(self, settings: GoogleSettings) -> None:

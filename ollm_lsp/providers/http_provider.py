@@ -45,7 +45,7 @@ class Exchange:
 class HttpProvider(ABC):
     """A provider behind an endpoint. A subclass says what goes over the wire, and which models there are."""
 
-    when_down: ClassVar[str] = "Start that server, or correct the provider's baseUrl in ~/.ollm/config.yaml."
+    when_down: str = "See whether the address is right and the network is up."
     key_header: ClassVar[str] = "Authorization"
     headers: ClassVar[Mapping[str, str]] = {}
 

@@ -15,6 +15,7 @@ from ollm_lsp.providers.framing import SseFramer
 from ollm_lsp.providers.http_provider import Exchange, HttpProvider
 from ollm_lsp.providers.told import Told, told
 from ollm_lsp.providers.wire import openai_chat
+from ollm_lsp.settings.address import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,8 @@ class OpenAIProvider(HttpProvider):
     """A server with the Chat Completions API."""
 
     def __init__(self, settings: OpenAISettings) -> None:
+        if is_private(settings.base_url):  # else it is a vendor's, and nobody but them can start it
+            self.when_down = "Start that server, or correct the provider's baseUrl in ~/.ollm/config.yaml."
         super().__init__(settings)
         self._told: dict[str, Told] = {}
         self._makers: dict[str, str] = {}

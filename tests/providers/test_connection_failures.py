@@ -17,6 +17,8 @@ from ollm_lsp.core.errors import (
     ProviderError,
 )
 from ollm_lsp.core.events import TextDelta
+from ollm_lsp.providers.openai import OpenAIProvider
+from ollm_lsp.settings.resolved import OpenAISettings
 from ollm_lsp.settings.secrets import Secret
 from tests.providers.failures import AGAIN, KEPT, KEY, check, check_waits
 from tests.providers.listening import hear
@@ -66,6 +68,16 @@ async def test_a_refused_connection_names_the_address_and_is_tried_again_only_el
     check(heard, ConnectionFailed, f"Cannot reach {url}", provider.when_down, None, waits)
     assert len(waits) + 1 == attempts
     check_waits(waits)
+
+
+@pytest.mark.prop("core-16")
+@pytest.mark.parametrize(
+    ("url", "words"), [("http://127.0.0.1:9/v1", "Start that server"), ("https://api.openai.com/v1", "network is up")]
+)
+async def test_only_a_server_of_their_own_is_the_user_told_to_start(url: str, words: str) -> None:
+    provider = OpenAIProvider(OpenAISettings("openai", url))
+    assert words in provider.when_down
+    await provider.close()
 
 
 @pytest.mark.threat("F48")
