@@ -27,6 +27,11 @@ export function newestLeaf(conversation: Conversation, key: string): string {
   return leaf;
 }
 
+/** Where a question goes that was written behind this response: the view may have shown another conversation then. */
+export function placeFor({ responses, leaf }: Conversation, key: string): string {
+  return key === "" || responses.some((response) => response.key === key) ? key : leaf;
+}
+
 /** The server's id for "after this response": the nearest one that it keeps, or empty for the beginning. */
 export function parentId(conversation: Conversation, key: string): string {
   const known = byKey(conversation);

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { unreachable, type ChatSendResult } from "../protocol";
 import { ServerError, type RequestOptions, type Server } from "../server";
 import { Attachments } from "./attachments";
-import { parentId } from "./branches";
+import { parentId, placeFor } from "./branches";
 import { useCode } from "./codeBlocks";
 import { EMPTY, type Conversation } from "./conversation";
 import { openLink, openLocation } from "./links";
@@ -22,6 +22,10 @@ export class ChatController implements vscode.Disposable {
   private current: OpenChat;
   /** Those that answer while another one is shown. */
   private readonly away = new Set<OpenChat>();
+  /** Counts what the user wants to see, so that what was asked for earlier and comes late is not shown any more. */
+  private wishes = 0;
+  /** Whether what is shown was chosen in this window, be it a new chat; else the view brings what it showed before. */
+  private isChosen = false;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -56,9 +60,11 @@ export class ChatController implements vscode.Disposable {
 
   /** Show an answer to what was asked elsewhere, in a conversation of its own. */
   async stream(asked: string, run: (options: RequestOptions) => Promise<ChatSendResult>): Promise<ChatSendResult> {
-    this.showChat(this.open(EMPTY));
-    await this.webview.show({ type: "show", what: "composer" });
-    return this.current.ask({ question: asked, parent: "", attached: [] }, run);
+    const chat = this.open(EMPTY);
+    this.showChat(chat);
+    const answer = chat.ask({ question: asked, parent: "", attached: [] }, run);
+    const [result] = await Promise.all([answer, this.webview.show({ type: "show", what: "composer" })]);
+    return result;
   }
 
   async startNew(): Promise<void> {
@@ -148,14 +154,20 @@ export class ChatController implements vscode.Disposable {
 
   private async ready(conversationId: string, leaf: string): Promise<void> {
     this.tellSurroundings();
-    if (!this.current.isEmpty || conversationId === "") this.tellConversation();
+    if (this.isChosen || !this.current.isEmpty || conversationId === "") this.tellConversation();
     else await this.openKept(conversationId, leaf);
   }
 
-  private async send({ text, parent, isRelease, images }: Extract<FromView, { type: "send" }>): Promise<void> {
+  private async send({ text, isRelease, images, ...sent }: Extract<FromView, { type: "send" }>): Promise<void> {
     const chat = this.current;
-    if (chat.isRunning) return;
+    if (chat.isRunning) {
+      // The view did not know it yet, and has emptied its field.
+      this.webview.tell({ type: "show", what: "composer", text });
+      return;
+    }
+    this.wishes += 1;
     const { id } = chat.conversation;
+    const parent = placeFor(chat.conversation, sent.parent);
     const params = {
       text,
       ...(id !== "" && { conversationId: id, parentId: parentId(chat.conversation, parent) }),
@@ -191,12 +203,14 @@ export class ChatController implements vscode.Disposable {
   }
 
   private async openKept(conversationId: string, leaf = ""): Promise<void> {
+    const wish = ++this.wishes;
     const running = [this.current, ...this.away].find((chat) => chat.conversation.id === conversationId);
     if (running) {
       this.showChat(running);
       return;
     }
     const kept = restored(await this.server.request("ollm/chat/get", { conversationId }));
+    if (wish !== this.wishes) return;
     const isKnown = kept.responses.some((response) => response.key === leaf);
     this.showChat(this.open(isKnown ? { ...kept, leaf } : kept));
   }
@@ -245,6 +259,8 @@ export class ChatController implements vscode.Disposable {
     if (this.current.isRunning && chat !== this.current) this.away.add(this.current);
     this.away.delete(chat);
     this.current = chat;
+    this.wishes += 1;
+    this.isChosen = true;
     this.tellConversation();
   }
 

@@ -6,6 +6,8 @@ import { apply, EMPTY, type Change, type Conversation, type Failure } from "./co
 
 /** How long changes are collected before the view is told, in milliseconds. */
 const COLLECTING = 16;
+/** Counts the questions of all conversations: the view tells responses of different ones apart by their keys. */
+let questions = 0;
 
 export interface Asked {
   readonly question: string;
@@ -18,7 +20,6 @@ export class OpenChat {
   private running: vscode.CancellationTokenSource | null = null;
   private untold: Change[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private asked = 0;
 
   /** `tell` gets what has changed, `progress` what keeps the user waiting. */
   constructor(
@@ -40,8 +41,7 @@ export class OpenChat {
     const source = new vscode.CancellationTokenSource();
     const began = Date.now();
     this.running = source;
-    this.asked += 1;
-    this.change({ type: "asked", key: `new-${this.asked}`, ...asked });
+    this.change({ type: "asked", key: `new-${++questions}`, ...asked });
     let settled: Change | undefined;
     try {
       const result = await run({

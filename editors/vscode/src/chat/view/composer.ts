@@ -144,6 +144,13 @@ export class Composer {
     this.focus();
   }
 
+  /** Another conversation is shown: what is written goes there, but a question that was only looked at does not. */
+  forgetEdited(): void {
+    if (this.edited?.question === this.text) this.leaveEditing();
+    this.edited = null;
+    this.editing.hidden = true;
+  }
+
   private listen(): void {
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -118,6 +118,7 @@ class ChatView {
   private receive(message: ToView): void {
     switch (message.type) {
       case "conversation":
+        if (message.conversation.id !== this.conversation.id) this.composer.forgetEdited();
         this.showConversation(message.conversation, message.isRunning);
         this.transcript.scrolling.goToEnd();
         return;

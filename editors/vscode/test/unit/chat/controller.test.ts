@@ -262,3 +262,85 @@ test("after /compact the conversation is shown as the server keeps it", async ()
   (await fake.next("ollm/chat/get")).end(samples.results["ollm/chat/get"]);
   await until(() => shown().conversation.leaf === "cafe");
 });
+
+test("a new chat that was begun while the view was hidden is what the view shows, not what it remembers", async () => {
+  await answered("First", "r1");
+  view.hide();
+  await controller.startNew();
+  view = opened("c0ffee", "r1");
+  send("Second");
+  const second = await fake.next("ollm/chat/send");
+  expect(second.params).toEqual({ text: "Second", context: {} });
+  await until(() => shown().conversation.responses.length > 0);
+  expect(shown().conversation.responses).toMatchObject([{ question: "Second" }]);
+  expect(fake.calls).toEqual([]);
+  second.end(RESULT);
+});
+
+test("a question is not replaced by a conversation that comes late", async () => {
+  view = opened("c0ffee", "beef");
+  const get = await fake.next("ollm/chat/get");
+  send("Meanwhile");
+  const asked = await fake.next("ollm/chat/send");
+  get.end(samples.results["ollm/chat/get"]);
+  asked.options.onEvent?.({ ...STARTED, conversationId: "mine" } as ChatEvent);
+  asked.end(RESULT);
+  await until(() => shown().conversation.responses[0]?.finish);
+  expect(shown().conversation).toMatchObject({ id: "mine", responses: [{ question: "Meanwhile" }] });
+});
+
+test("of two conversations that are opened in haste the last one is shown", async () => {
+  view.say({ type: "open", conversationId: "slow" });
+  view.say({ type: "open", conversationId: "c0ffee" });
+  const [slow, quick] = [await fake.next("ollm/chat/get"), await fake.next("ollm/chat/get")];
+  quick.end(samples.results["ollm/chat/get"]);
+  await until(() => shown().conversation.id === "c0ffee");
+  slow.end({ ...samples.results["ollm/chat/get"], id: "slow" });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(shown().conversation.id).toBe("c0ffee");
+});
+
+test("a question that was sent before the view had heard of the new chat begins it", async () => {
+  await answered("First", "r1");
+  const leaf = shown().conversation.leaf;
+  view.say({ type: "new" });
+  send("Second", leaf);
+  const second = await fake.next("ollm/chat/send");
+  expect(second.params).toEqual({ text: "Second", context: {} });
+  await until(() => shown().conversation.responses.length === 1);
+  expect(shown().conversation.responses).toMatchObject([{ question: "Second", parent: "" }]);
+  second.end(RESULT);
+});
+
+test("a question that comes while another one is answered goes back into the field", async () => {
+  send("First");
+  send("Second");
+  const first = await fake.next("ollm/chat/send");
+  expect(view.told).toContainEqual({ type: "show", what: "composer", text: "Second" });
+  expect(fake.calls).toEqual([]);
+  first.end(RESULT);
+});
+
+test("what was asked elsewhere keeps its conversation when a new chat is begun at once", async () => {
+  let end: (result: ChatSendResult) => void = () => undefined;
+  const done = controller.stream("Explain app.py", (options) => {
+    options.onEvent?.({ ...STARTED, conversationId: "other" } as ChatEvent);
+    return new Promise((resolve) => (end = resolve));
+  });
+  view.say({ type: "new" });
+  send("Mine");
+  const mine = await fake.next("ollm/chat/send");
+  await until(() => shown().conversation.responses.length === 1);
+  expect(shown().conversation.responses).toMatchObject([{ question: "Mine" }]);
+  end(RESULT);
+  expect(await done).toBe(RESULT);
+  mine.end(RESULT);
+});
+
+test("questions of different conversations have different keys", async () => {
+  await answered("First", "r1");
+  const before = shown().conversation.leaf;
+  view.say({ type: "new" });
+  await answered("Second", "r2");
+  expect(shown().conversation.leaf).not.toBe(before);
+});
