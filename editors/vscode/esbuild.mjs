@@ -1,6 +1,9 @@
-// Bundle the extension (Node) and the chat view (browser) into dist/: `node esbuild.mjs [--watch]`.
+// Bundle the extension (Node) and the chat view (browser) into dist/, with the licences of what they hold:
+// `node esbuild.mjs [--watch]`.
 // With --tests: the tests that run inside VS Code, and what starts them, into out/.
+import { writeFile } from "node:fs/promises";
 import { build, context } from "esbuild";
+import { bundledPackages, notices } from "./notices.mjs";
 
 const watches = process.argv.includes("--watch");
 const common = { bundle: true, minify: !watches, sourcemap: watches, target: "es2022", logLevel: "warning" };
@@ -37,7 +40,14 @@ const tests = [
     outExtension: { ".js": ".mjs" },
   },
 ];
-const parts = process.argv.includes("--tests") ? [...product, ...tests] : product;
+const parts = process.argv.includes("--tests") ? tests : [];
 
-if (watches) await Promise.all(parts.map(async (part) => (await context(part)).watch()));
-else await Promise.all(parts.map((part) => build(part)));
+if (watches) await Promise.all([...product, ...parts].map(async (part) => (await context(part)).watch()));
+else {
+  const [built] = await Promise.all([
+    Promise.all(product.map((part) => build({ ...part, metafile: true }))),
+    ...parts.map((part) => build(part)),
+  ]);
+  const folders = bundledPackages(built.map(({ metafile }) => metafile));
+  await writeFile("dist/ThirdPartyNotices.txt", await notices(folders));
+}

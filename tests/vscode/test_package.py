@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from tests.vscode.code_server import CodeServer
 
 ROOT = Path(__file__).parents[2]
+EXTENSION = ROOT / "editors" / "vscode"
 CONTENT = {
     "[Content_Types].xml",
     "extension.vsixmanifest",
     "extension/LICENSE.txt",
     "extension/package.json",
     "extension/readme.md",
-    *(f"extension/dist/{name}" for name in ("chat.css", "chat.js", "extension.js")),
+    *(f"extension/dist/{name}" for name in ("ThirdPartyNotices.txt", "chat.css", "chat.js", "extension.js")),
     *(f"extension/media/{name}" for name in ("icon.png", "view.svg")),
     *(f"extension/media/walkthrough/{name}.md" for name in ("chat", "code", "kraken", "model", "server")),
 }
@@ -33,6 +35,18 @@ def test_the_package_holds_what_it_needs_and_nothing_else(vsix: Path) -> None:
     with zipfile.ZipFile(vsix) as package:
         assert set(package.namelist()) == CONTENT
     assert vsix.stat().st_size < SMALL
+
+
+def test_the_package_names_the_licences_of_all_that_it_is_built_from(vsix: Path) -> None:
+    manifest = json.loads((EXTENSION / "package.json").read_text())
+    with zipfile.ZipFile(vsix) as package:
+        notices = package.read("extension/dist/ThirdPartyNotices.txt").decode()
+    for name, version in {**manifest["dependencies"], "vscode-jsonrpc": "", "linkify-it": ""}.items():
+        _, found, text = notices.partition(f"\n{name} {version}")
+        assert found, name
+        assert "Permission is hereby granted" in text or "Redistribution and use" in text, name
+    development = {*manifest["devDependencies"]} - {"@types/hast"}
+    assert not [name for name in development if f"\n{name} " in notices]
 
 
 @pytest.mark.prop("lsp-5")
