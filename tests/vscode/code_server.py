@@ -92,8 +92,14 @@ def _install(folder: Path) -> None:
     _npm(log, folder, {}, "install", "--ignore-scripts", *wanted)
     vscode = folder / "node_modules" / "code-server" / "lib" / "vscode"
     node = _node(folder)
-    # The headers are beside the program, so that nobody fetches them.
-    build = {"PATH": f"{node.parent}:{os.environ['PATH']}", "npm_config_nodedir": str(node.parents[1])}
+    build = {
+        "PATH": f"{node.parent}:{os.environ['PATH']}",
+        # The headers are beside the program, so that nobody fetches them.
+        "npm_config_nodedir": str(node.parents[1]),
+        # To optimise takes longer than all the tests could gain.
+        **dict.fromkeys(("CFLAGS", "CXXFLAGS"), "-O0 -g0 -w"),
+        "JOBS": "max",
+    }
     _npm(log, vscode, build, "install", "--ignore-scripts", "--omit=dev")
     _npm(log, vscode, build, "rebuild", "--foreground-scripts", *NATIVE)
     # It would ask the user to log in, in the place of our own views.

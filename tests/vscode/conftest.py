@@ -9,6 +9,7 @@ import pytest
 
 from tests.editors.debian import Unavailable
 from tests.vscode import chromium, code_server
+from tests.vscode.figures import FIGURES
 
 if TYPE_CHECKING:
     from tests.vscode.code_server import CodeServer
@@ -28,6 +29,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(f"code-server {code_server.VERSION} in {chromium.find()}")
     except Unavailable as reason:
         terminalreporter.line(f"NOT TESTED: {reason}", red=True)
+    for figure in FIGURES:
+        terminalreporter.line(figure)
 
 
 @pytest.fixture(scope="session")

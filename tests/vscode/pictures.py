@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 from tempfile import gettempdir
 
-from tests.support.agents import RecordedStage, Scene
 from tests.support.pages import DOCS
 from tests.vscode import chromium, code_server
-from tests.vscode.story import storyteller, user_of
+from tests.vscode.story import answering_agent, storyteller, user_of
 from tests.vscode.window import window
 
 KEPT = ("chat-dark", "chat-light", "permission-dark", "permission-light", "release-dark", "release-light")
@@ -23,13 +22,7 @@ VSIX = DOCS.parent / "dist" / "ollm-lsp.vsix"
 async def _draw(folder: Path, pictures: Path, theme: str) -> None:
     async with storyteller() as fake:
         user = user_of(folder / theme, fake)
-        agent = RecordedStage("claude", folder / f"agent-{theme}")
-        agent.prepare(Scene.ANSWER)
-        (user.folder / "bin" / "claude").symlink_to(agent.programs / "claude")
-        settings = user.folder / "config.yaml"
-        settings.write_text(
-            settings.read_text() + "kraken: { enabled: true, cliProviders: { claude: { tool: claude } } }\n"
-        )
+        answering_agent(user, folder / f"agent-{theme}")
         look = {
             "workbench.colorTheme": THEMES[theme],
             "editor.minimap.enabled": False,

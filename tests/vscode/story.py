@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tests.editors.pictures import ASKED, EXPLAINED, TESTED
 from tests.editors.scene import CODE, NAME, TEXT, polite
 from tests.editors.user import User
+from tests.lsp.test_homecoming import saying
+from tests.support.agents import MODELS, RecordedStage, Scene
 from tests.support.fake_ollama import FakeOllama, Model, Say, words
 
 if TYPE_CHECKING:
@@ -20,6 +22,26 @@ if TYPE_CHECKING:
 TOKENS = 20_000
 SENTENCE = "Once upon a time there was a `function` that **never** returned, and nobody knew why. "
 BLOCKS = ("\n\n", "- one\n", "- two\n", "\n", "```python\n", "def f():\n", "    return 1\n", "```\n\n")
+
+
+GREETED = TEXT.replace("Grüße, wie es sich gehört.", "Greet.")
+OTHER = "other.py"
+VALUE = "VALUE = 1\n"
+
+
+def block(name: str, old: str, new: str) -> str:
+    """A change as an agent writes it."""
+    return f"{name}\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE"
+
+
+BOTH = "\n\n".join(
+    (
+        "Both can be better.",
+        block(NAME, TEXT.splitlines()[1], GREETED.splitlines()[1]),
+        block(OTHER, VALUE.rstrip(), "VALUE = 2"),
+    )
+)
+"""Changes of two files."""
 
 
 def story() -> list[Step]:
@@ -68,3 +90,29 @@ def user_of(folder: Path, fake: FakeOllama) -> User:
     (user.project / NAME).write_text(TEXT, encoding="utf-8")
     user.install("ollm-lsp", "ollm_lsp")
     return user
+
+
+def add_agent(user: User, agent: RecordedStage, *policies: str) -> None:
+    """An external provider that the user may release."""
+    (user.folder / "bin" / agent.tool).symlink_to(agent.programs / agent.tool)
+    provider = f"{{ tool: {agent.tool}, defaultModel: {MODELS[agent.tool]} }}"
+    settings = user.folder / "config.yaml"
+    kraken = f"cliProviders: {{ {agent.tool}: {provider} }}, policies: {{ {', '.join(policies)} }}"
+    settings.write_text(f"{settings.read_text()}kraken: {{ enabled: true, {kraken} }}\n")
+
+
+def answering_agent(user: User, folder: Path) -> RecordedStage:
+    """One that knows what 2+2 is."""
+    agent = RecordedStage("claude", folder)
+    agent.prepare(Scene.ANSWER)
+    add_agent(user, agent)
+    return agent
+
+
+def mending_agent(user: User, folder: Path, *policies: str) -> RecordedStage:
+    """One that wants to change two files."""
+    (user.project / OTHER).write_text(VALUE)
+    agent = RecordedStage("codex", folder)
+    agent.play(saying(BOTH))
+    add_agent(user, agent, *policies)
+    return agent

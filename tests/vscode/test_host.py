@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.editors.scene import CODE, NAME, polite, user_of, user_of_file
-from tests.support.agents import RecordedStage, Scene
 from tests.support.fake_ollama import Call, FakeOllama, Say, words
+from tests.vscode.story import answering_agent, mending_agent
 from tests.vscode.window import window
 
 if TYPE_CHECKING:
@@ -71,12 +71,14 @@ async def test_actions_on_code_change_it_after_a_yes(vscode: CodeServer, browser
 async def test_a_release_is_asked_for_and_comes_home(vscode: CodeServer, browser: Path, tmp_path: Path) -> None:
     async with FakeOllama() as fake:
         user = user_of(tmp_path / "user", fake)
-        agent = RecordedStage("claude", tmp_path / "agent")
-        agent.prepare(Scene.ANSWER)
-        (user.folder / "bin" / "claude").symlink_to(agent.programs / "claude")
-        settings = user.folder / "config.yaml"
-        kraken = "kraken: { enabled: true, cliProviders: { claude: { tool: claude } } }\n"
-        settings.write_text(settings.read_text() + kraken)
+        agent = answering_agent(user, tmp_path / "agent")
         await passes("kraken", vscode, browser, user)
         assert "Changed by the user." in agent.received
         assert "3+3" not in agent.received
+
+
+async def test_of_several_files_some_can_be_taken(vscode: CodeServer, browser: Path, tmp_path: Path) -> None:
+    async with FakeOllama() as fake:
+        user = user_of(tmp_path / "user", fake)
+        mending_agent(user, tmp_path / "agent", "confirmBeforeRelease: false")
+        await passes("several", vscode, browser, user)

@@ -59,7 +59,7 @@ async def test_a_newcomer_installs_the_server_from_the_editor_with_pip(
         (user.folder / "bin" / "ollm-lsp").unlink()
         pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
         settings = {"ollm.server.package": str(ROOT)}
-        async with window(vscode, browser, user, settings, vsix, **pip) as opened:
+        async with window(vscode, browser, user, settings, vsix, trusted=True, **pip) as opened:
             picture = str(tmp_path / "failed.png")
             outcome = await opened.run("node", "out/install.mjs", PICTURE=picture)
     assert outcome.status == 0, f"{outcome.output}\nSee {picture}"

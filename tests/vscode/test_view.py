@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.vscode.figures import keep
 
 pytestmark = [pytest.mark.prop("lsp-5"), pytest.mark.timeout(900)]
 
@@ -24,5 +25,5 @@ async def test_the_chat_view_is_quick_safe_and_open_to_everybody(browser: Path) 
         stderr=asyncio.subprocess.STDOUT,
     )
     output, _ = await process.communicate()
-    sys.stdout.write(output.decode())
     assert process.returncode == 0, output.decode()
+    keep(output.decode())

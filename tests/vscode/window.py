@@ -72,6 +72,8 @@ async def window(
     user: User,
     settings: Mapping[str, Any] | None = None,
     vsix: Path | None = None,
+    *,
+    trusted: bool = True,
     **variables: str,
 ) -> AsyncGenerator[Window]:
     """VS Code of a user, with a profile in which nothing has happened yet; with an extension if one is given."""
@@ -82,7 +84,7 @@ async def window(
     (user.folder / "home" / ".profile").write_text(f"PATH={shlex.quote(environment['PATH'])}\n")
     if vsix:
         await _install(vscode, profile, environment, vsix)
-    async with running(vscode, profile, environment) as address:
+    async with running(vscode, profile, environment, trusted=trusted) as address:
         yield Window(address, user, browser, variables)
 
 

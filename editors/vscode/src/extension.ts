@@ -42,6 +42,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
     }),
     // In an untrusted workspace the server was told so, and the Python environment was not looked at.
     vscode.workspace.onDidGrantWorkspaceTrust(() => server.restart()),
+    server.onDidChangeState((state) => {
+      if (state !== "running") permissions.withdraw();
+    }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("ollm.server.path")) void server.restart();
     }),

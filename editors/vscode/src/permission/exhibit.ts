@@ -31,7 +31,7 @@ export class Exhibit implements vscode.Disposable {
     else if (sides.length > 1)
       await vscode.commands.executeCommand(
         "vscode.changes",
-        `ollm: ${this.params.title}`,
+        this.label,
         sides.map(({ change, left, right }) => [vscode.Uri.parse(change.newUri ?? change.uri), left, right]),
       );
     else {
@@ -61,8 +61,15 @@ export class Exhibit implements vscode.Disposable {
   private isMine({ input, label }: vscode.Tab): boolean {
     if (input instanceof vscode.TabInputTextDiff) return this.isOurs(input.modified) || this.isOurs(input.original);
     if (input instanceof vscode.TabInputText) return this.isOurs(input.uri);
-    // The multi-file diff has no public type of input.
-    return input === undefined && label === `ollm: ${this.params.title}`;
+    // The diff of several files has no public type of input; older editors have none at all, and add to the title.
+    return input === undefined
+      ? label.startsWith(this.label)
+      : diffsOf(input).some(({ modified }) => this.isOurs(modified));
+  }
+
+  /** The title of a diff of several files. */
+  private get label(): string {
+    return `ollm: ${this.params.title}`;
   }
 
   private isOurs(uri: vscode.Uri): boolean {
@@ -80,19 +87,26 @@ export class Exhibit implements vscode.Disposable {
   }
 
   private sides(): Promise<Side[]> {
+    const changes = this.params.changes ?? [];
     return Promise.all(
-      (this.params.changes ?? []).map(async (change) => {
+      changes.map(async (change) => {
         const file = vscode.Uri.parse(change.uri);
         const { id } = this.params;
         const before = await textOf(file);
-        // What the server has seen as it is in the editor, saved or not; a new file has nothing before it.
-        const left = before === undefined ? this.documents.add(id, "old", file.path, "") : file;
+        // What the server has seen as it is in the editor, saved or not; a new file has nothing before it. In a diff of
+        // several files it is a copy: with the files themselves the editor would ask whether to save when it is closed.
+        const isCopy = before === undefined || changes.length > 1;
+        const left = isCopy ? this.documents.add(id, "old", file.path, before ?? "") : file;
         const after = change.newUri === undefined ? (change.newText ?? "") : (before ?? "");
         const right = this.documents.add(id, "new", vscode.Uri.parse(change.newUri ?? change.uri).path, after);
         return { change, left, right };
       }),
     );
   }
+}
+
+function diffsOf(input: unknown): readonly vscode.TabInputTextDiff[] {
+  return (input as { textDiffs?: readonly vscode.TabInputTextDiff[] }).textDiffs ?? [];
 }
 
 async function textOf(file: vscode.Uri): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import { editText } from "./edit";
 
 const ASKING = "ollm.asking";
 const RELEASE = "ollm.askingRelease";
+const SEVERAL = "ollm.askingSeveral";
 
 export class Permissions implements vscode.Disposable {
   private readonly documents = new ProposedDocuments();
@@ -37,6 +38,7 @@ export class Permissions implements vscode.Disposable {
         question.answer("reject_once");
       }),
       command("editBriefing", (question) => question.choose({ kind: "editBriefing" })),
+      command("someFiles", (question) => question.choose({ kind: "someFiles" })),
       command("feedback", (question) => question.choose({ kind: "feedback" })),
     ];
   }
@@ -48,8 +50,13 @@ export class Permissions implements vscode.Disposable {
     return asked;
   }
 
-  dispose(): void {
+  /** The server has gone: nobody waits for an answer any more. */
+  withdraw(): void {
     this.current?.answer("reject_once");
+  }
+
+  dispose(): void {
+    this.withdraw();
     vscode.Disposable.from(...this.disposables).dispose();
   }
 
@@ -63,8 +70,11 @@ export class Permissions implements vscode.Disposable {
     const withdrawn = token.onCancellationRequested(() => {
       question.answer("reject_once");
     });
-    await vscode.commands.executeCommand("setContext", ASKING, true);
-    await vscode.commands.executeCommand("setContext", RELEASE, params.briefing !== undefined);
+    await setContexts({
+      [ASKING]: true,
+      [RELEASE]: params.briefing !== undefined,
+      [SEVERAL]: (params.changes?.length ?? 0) > 1,
+    });
     try {
       await question.show();
       question.remind();
@@ -73,11 +83,15 @@ export class Permissions implements vscode.Disposable {
       this.current = undefined;
       withdrawn.dispose();
       this.reminder.hide();
-      await vscode.commands.executeCommand("setContext", ASKING, false);
-      await vscode.commands.executeCommand("setContext", RELEASE, false);
+      await setContexts({ [ASKING]: false, [RELEASE]: false, [SEVERAL]: false });
       await question.close();
     }
   }
+}
+
+/** Conditions of commands and keys. */
+async function setContexts(values: Readonly<Record<string, boolean>>): Promise<void> {
+  for (const [name, value] of Object.entries(values)) await vscode.commands.executeCommand("setContext", name, value);
 }
 
 class Question {

@@ -9,6 +9,7 @@ const bench = new Workbench(page);
 const patience = { timeout: 150_000 };
 
 async function draw(name: string): Promise<void> {
+  await page.mouse.move(0, 0); // whatever is below it would tell of itself
   await page.addStyleTag({ content: ".cursors-layer { visibility: hidden !important }" });
   await page.screenshot({ path: path.join(folder, `vscode-${name}-${theme}.png`), animations: "disabled" });
 }
@@ -34,7 +35,7 @@ await bench.row("Kraken status").waitFor(patience);
 await draw("menu");
 await page.keyboard.press("Escape");
 
-await bench.command("ollm: New Chat");
+await bench.newChat(view);
 view = await bench.chat();
 await bench.ask(view, "/kraken What is 2+2?");
 await page.getByText("would be asked").first().waitFor(patience);

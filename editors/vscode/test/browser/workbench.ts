@@ -74,6 +74,12 @@ export class Workbench {
     return view;
   }
 
+  /** A new chat, which the view really shows. */
+  async newChat(view: Frame): Promise<void> {
+    await this.command("ollm: New Chat");
+    await view.getByRole("button", { name: "New chat. Show all conversations" }).waitFor(PATIENCE);
+  }
+
   /** The text comes whole: a key is lost while the window moves the focus. */
   async ask(view: Frame, text: string): Promise<void> {
     const field = view.getByLabel("Message");

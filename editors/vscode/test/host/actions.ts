@@ -2,7 +2,7 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { ActionResult } from "../../src/protocol";
-import { closeAll, file, openFile, proposed, ready, run, TEXT } from "./steps";
+import { closeAll, file, openFile, proposed, ready, run, TEXT, until } from "./steps";
 
 const POLITE = TEXT.replace("Hello", "Good morning");
 
@@ -51,6 +51,16 @@ export function actions(): void {
       } finally {
         found.dispose();
       }
+    });
+
+    it("answers as @ollm in the editor's own chat, where the conversation goes on", async () => {
+      const server = await ready();
+      const titles = async (): Promise<string[]> =>
+        (await server.request("ollm/chat/list", {})).conversations.map(({ title }) => title);
+      const modelSelector = { vendor: "ollm" };
+      await run("workbench.action.chat.open", { query: "@ollm Is this polite?", mode: "ask", modelSelector });
+      await until(async () => (await titles()).includes("Is this polite?"), "a conversation");
+      await until(() => !server.status?.busy, "the end of the answer");
     });
 
     it("can take back what was changed", async () => {

@@ -5,6 +5,7 @@ import { actions } from "./actions";
 import { begin } from "./begin";
 import { kraken } from "./kraken";
 import { permission } from "./permission";
+import { several } from "./several";
 
 /** Writes down how each test ended, at once: the last line tells where a run hangs. */
 class Report extends Mocha.reporters.Base {
@@ -26,7 +27,7 @@ class Report extends Mocha.reporters.Base {
   }
 }
 
-const SUITES: Record<string, () => void> = { begin, actions, permission, kraken };
+const SUITES: Record<string, () => void> = { begin, actions, permission, several, kraken };
 
 export function run(): Promise<void> {
   const mocha = new Mocha({

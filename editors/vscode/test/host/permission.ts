@@ -116,6 +116,19 @@ export function permission(): void {
       assert.equal((await vscode.workspace.openTextDocument(file())).getText(), TEXT);
     });
 
+    it("closes a question of a server that was killed", async () => {
+      const server = await ready();
+      const chat = await send("Be polite.");
+      await asked();
+      const before = server.pid;
+      assert.ok(before);
+      process.kill(before, "SIGKILL");
+      await assert.rejects(chat.done);
+      await until(() => questionTab() === undefined, "the end of the question");
+      await until(() => server.state === "running" && server.pid !== before, "another server");
+      assert.equal((await vscode.workspace.openTextDocument(file())).getText(), TEXT);
+    });
+
     it("shows a new file against nothing, and makes it", async () => {
       const chat = await send("Make a file.");
       const shown = await proposed();

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type { Frame } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openWindow, type Window } from "../browser/browser";
+import { Stopwatch, words } from "../browser/stopwatch";
 import { Workbench } from "../browser/workbench";
 
 const FILE = "greeting.py";
@@ -93,43 +94,45 @@ test("a model is chosen by the keyboard alone", async () => {
   await bench.status("other:1b").waitFor(PATIENCE);
 });
 
-test("an answer of 20,000 tokens is painted while it grows", async () => {
-  interface Seen {
-    longTasks: number[];
-    frames: number;
-  }
-  await bench.command("ollm: New Chat");
-  await view
-    .getByText("What would you test here?")
-    .first()
-    .waitFor({ state: "hidden", ...PATIENCE });
-  await view.evaluate(() => {
-    const seen = Object.assign(globalThis, { longTasks: [], frames: 0 }) as unknown as Seen;
-    new PerformanceObserver((list) => {
-      seen.longTasks.push(...list.getEntries().map(({ duration }) => duration));
-    }).observe({ type: "longtask" });
-    const count = (): void => {
-      seen.frames += 1;
-      requestAnimationFrame(count);
-    };
-    count();
-  });
-  const began = Date.now();
-  await bench.ask(view, "Tell a long story.");
-  await view.getByText("The story ends here.").waitFor({ timeout: 280_000 });
+test("of a proposal with two files one is taken", async () => {
+  await bench.newChat(view);
+  await bench.ask(view, "/kraken Mend both.");
+  await window.page.locator(".notification-toast", { hasText: "ollm asks: Release the Kraken" }).waitFor(PATIENCE);
+  await window.page.keyboard.press("Control+Alt+y");
+  const diff = window.page.locator(".tab", { hasText: "greeting.py, other.py" });
+  await diff.waitFor(PATIENCE);
+  for (const name of [FILE, "other.py"])
+    await window.page.locator(".multiDiffEntry", { hasText: name }).first().waitFor(PATIENCE);
+  await bench.command("ollm: Allow Only Some of the Files");
+  await bench.row(FILE).click(PATIENCE);
+  await window.page.keyboard.press("Enter");
+  await view.getByText("Changed: other.py").first().waitFor(PATIENCE);
   await settled();
-  const elapsed = Date.now() - began;
-  const { longTasks, frames } = await view.evaluate(() => {
-    const { longTasks, frames } = globalThis as unknown as Seen;
-    return { longTasks, frames };
-  });
-  const total = Math.round(longTasks.reduce((sum, one) => sum + one, 0));
-  const longest = Math.round(Math.max(0, ...longTasks));
-  console.log(
-    `20,000 tokens in ${elapsed} ms, ${frames} frames; ${longTasks.length} long tasks, together ${total} ms, longest ${longest} ms`,
-  );
-  // How many there could be depends on the machine; test/view measures the processor's time instead.
-  expect(frames).toBeGreaterThan(20);
+  await diff.waitFor({ state: "hidden", ...PATIENCE });
+  await bench.openFile("other.py");
+  await expect.poll(() => bench.text(), PATIENCE).toContain("VALUE = 2");
+  await bench.openFile(FILE);
+  await expect.poll(() => bench.text(), PATIENCE).toContain("Grüße, wie es sich gehört.");
+});
+
+test("an answer of 20,000 tokens is painted while it grows, and no piece of it takes longer than the first", async () => {
+  await bench.newChat(view);
+  const stopwatch = await Stopwatch.start(window.page, view);
+  await bench.ask(view, "Tell a long story.");
+  const last = view.getByText("The story ends here.");
+  const isOver = async (): Promise<boolean> => (await last.count()) > 0;
+  const end = Date.now() + 280_000;
+  while (!(await isOver()) && Date.now() < end) await stopwatch.take();
+  await last.waitFor({ timeout: 1_000 });
+  await settled();
+  const seen = await stopwatch.stop();
+  console.log(`measured: in the window, 20,000 tokens: ${words(seen)}`);
+  expect(seen.updates).toBeGreaterThan(20);
+  // What is painted once stays: a view that paints everything anew would add as much with every update.
+  expect(seen.added).toBeLessThan(3 * seen.nodes + 30 * seen.updates);
+  expect(seen.removed).toBeLessThan(seen.nodes + 30 * seen.updates);
+  // The processor's time, so that it does not matter what else the machine does.
+  expect(seen.lastQuarter).toBeLessThan(4 * seen.firstQuarter);
 });
 
 test("nothing was loaded from elsewhere for the view", () => {

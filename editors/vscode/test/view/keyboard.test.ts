@@ -77,6 +77,23 @@ test("Up in the empty field edits the last question, which becomes a branch; Esc
   expect(await chat.told("send")).toMatchObject([{}, { text: "Next", parent: "a" }]);
 });
 
+test("a question is not edited any more when another conversation is shown, but what was written stays", async () => {
+  const editing = chat.page.locator(".editing");
+  await chat.show(ended);
+  await chat.page.getByLabel("Message").focus();
+  await press("ArrowUp");
+  await chat.show(EMPTY);
+  expect([await field(), await editing.isVisible()]).toEqual(["", false]);
+  await chat.show(ended);
+  await chat.page.getByLabel("Message").focus();
+  await press("ArrowUp");
+  await type(", again");
+  await chat.show(EMPTY);
+  expect([await field(), await editing.isVisible()]).toEqual(["First question, again", false]);
+  await press("Enter");
+  expect(await chat.told("send")).toMatchObject([{ text: "First question, again", parent: "" }]);
+});
+
 test("orders and mentions are completed with the arrow keys", async () => {
   await chat.show(EMPTY);
   await chat.page.getByLabel("Message").focus();

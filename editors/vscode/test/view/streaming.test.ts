@@ -120,7 +120,7 @@ test.each(KINDS)("20,000 tokens of %s leave the browser free", async (kind, sect
   const long = work.filter((time) => time > LONG);
   const most = (times: readonly number[]): string => `${Math.round(Math.max(0, ...times))} ms`;
   console.log(
-    `${kind}: ${tokens.length} tokens in ${(elapsed / 1000).toFixed(1)} s, ${frames} frames. ` +
+    `measured: the view alone, ${kind}: ${tokens.length} tokens in ${(elapsed / 1000).toFixed(1)} s, ${frames} frames. ` +
       `By the clock ${longTasks.length} long tasks, the longest ${most(longTasks)}. ` +
       `By processor time ${long.length} long tasks, the longest ${most(work)}.`,
   );
