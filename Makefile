@@ -97,6 +97,7 @@ vsix: $(MODULES) ## build the VS Code extension: dist/ollm-lsp.vsix
 
 test-vscode: $(DEV) vsix ## run the tests of the VS Code extension, also in a real VS Code, which is fetched
 	@cd $(VSCODE) && npm run --silent test && npm run --silent build:tests
+	@$(BIN)/python -m tests.vscode.install
 	@$(BIN)/python -m pytest -q --timeout 900 --vscode tests/vscode $(ARGS)
 
 vscode-settings: $(DEV) $(MODULES) ## put the server's settings into the package.json of the VS Code extension
