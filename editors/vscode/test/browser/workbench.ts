@@ -24,15 +24,25 @@ export class Workbench {
     await this.page.locator(".editor-instance .view-lines").first().waitFor(PATIENCE);
   }
 
-  async command(title: string): Promise<void> {
+  command(title: string): Promise<void> {
+    return this.choose(`>${title}`, title);
+  }
+
+  /** Whatever the side bar shows. */
+  async goToFile(name: string): Promise<void> {
+    await this.choose(name, name);
+    await this.page.locator(".tab.active", { hasText: name }).first().waitFor(PATIENCE);
+  }
+
+  private async choose(words: string, row: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget input.input");
     // Whatever takes the focus closes the palette.
     await this.again(
       async () => {
         await this.page.keyboard.press("F1");
-        await input.fill(`>${title}`, { timeout: 10_000 }).catch(() => undefined);
+        await input.fill(words, { timeout: 10_000 }).catch(() => undefined);
       },
-      () => this.row(title).waitFor({ timeout: 10_000 }),
+      () => this.row(row).waitFor({ timeout: 10_000 }),
     );
     await this.page.keyboard.press("Enter");
   }

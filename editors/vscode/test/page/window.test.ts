@@ -109,9 +109,9 @@ test("of a proposal with two files one is taken", async () => {
   await view.getByText("Changed: other.py").first().waitFor(PATIENCE);
   await settled();
   await diff.waitFor({ state: "hidden", ...PATIENCE });
-  await bench.openFile("other.py");
+  await bench.goToFile("other.py");
   await expect.poll(() => bench.text(), PATIENCE).toContain("VALUE = 2");
-  await bench.openFile(FILE);
+  await bench.goToFile(FILE);
   await expect.poll(() => bench.text(), PATIENCE).toContain("Grüße, wie es sich gehört.");
 });
 
