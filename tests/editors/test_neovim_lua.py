@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 SAMPLES: dict[str, Any] = json.loads((DOCS / "protocol-samples.json").read_text(encoding="utf-8"))
 RUN = """
 vim.opt.runtimepath:append(_G.arg[1])
-local given = vim.json.decode(io.read("*a"))
+-- Nothing becomes nil, as in Neovim's own client.
+local given = vim.json.decode(io.read("*a"), { luanil = { object = true } })
 local function run() CODE end
 io.write(vim.json.encode(run()))
 """
@@ -133,6 +134,59 @@ def test_status_and_context_of_the_samples_are_told(neovim_program: Path, tmp_pa
     assert preview.startswith("# ollama:qwen2.5-coder:7b: about 32 of 32768 tokens\n")
     assert "## selection /project/app.py · 14 tokens · selected\n\napp.py (selection from line 4):" in preview
     assert "> other.py is not open in the editor. Open it and ask again." in preview
+
+
+def test_providers_and_releases_of_the_samples_are_told(neovim_program: Path, tmp_path: Path) -> None:
+    code = """
+        local overview = require("ollm.overview")
+        return { overview.status(given["ollm/kraken/status"]), overview.history(given["ollm/kraken/history"]) }"""
+    status, history = lua(neovim_program, tmp_path, code, SAMPLES["results"])
+    assert status.splitlines() == [
+        "# Kraken: ready",
+        "",
+        "- **claude** (sonnet): ready",
+        "- **codex** (gpt-5-codex): You are not logged in. Run: codex login",
+        "",
+        "Spent: $1.25; $8.25 are left",
+    ]
+    assert history.splitlines()[-2:] == [
+        "| 2026-01-02T03:04 | claude (sonnet) | 1200 → 340 | $1.25 |  |",
+        "| 2026-01-02T03:04 | claude (sonnet) | 0 → 0 | at most $0.0001 | timeout |",
+    ]
+
+
+ANSWER = """
+local permission, answer = require("ollm.permission"), nil
+coroutine.wrap(function()
+  answer = require("ollm.incoming").handlers["ollm/permission"](nil, given.params, { client_id = 1 })
+end)()
+vim.wait(100000, function() return #vim.api.nvim_list_bufs() > 1 or vim.fn.maparg("gA", "n") ~= "" end, 10)
+permission.reject(given.result.feedback)
+vim.wait(100000, function() return answer ~= nil end, 10)
+return answer
+"""
+
+
+@pytest.mark.prop("lsp-4")
+def test_the_sample_question_is_answered_as_the_sample_says(neovim_program: Path, tmp_path: Path) -> None:
+    sample = SAMPLES["asked"]["ollm/permission"]
+    assert lua(neovim_program, tmp_path, ANSWER, sample) == sample["result"]
+
+
+FOUND = """
+vim.cmd.edit(vim.uri_to_fname(given.params.uri))
+vim.api.nvim_buf_set_lines(0, 0, -1, false, { "", "", "import os" })
+local mine = { lnum = 0, col = 0, severity = 3, source = "ollm", message = "A comment for the model." }
+local other = { lnum = 2, col = 0, end_lnum = 2, end_col = 5, severity = 2, source = "ruff", code = "F401" }
+other.message = "os is imported but unused"
+vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, { mine, other })
+return require("ollm.incoming").handlers["ollm/diagnostics"](nil, given.params, {})
+"""
+
+
+def test_diagnostics_are_told_as_in_the_sample(neovim_program: Path, tmp_path: Path) -> None:
+    sample = SAMPLES["asked"]["ollm/diagnostics"]
+    assert lua(neovim_program, tmp_path, FOUND, sample) == sample["result"]
 
 
 HUNKS = """

@@ -3,7 +3,6 @@ local Chat = require("ollm.chat")
 local client = require("ollm.client")
 local picker = require("ollm.picker")
 local places = require("ollm.place")
-local render = require("ollm.render")
 
 local M = {}
 
@@ -68,32 +67,14 @@ end
 --- Tell who can be asked, and what is left of the budget.
 function M.status()
   picker.ask("ollm/kraken/status", {}, function(result)
-    local lines = { "# Kraken: " .. result.state:gsub("_", " "), "" }
-    for _, one in ipairs(result.providers) do
-      local state = one.available and "ready" or ("%s %s"):format(one.error or "not available", one.remedy or "")
-      table.insert(lines, ("- **%s** (%s): %s"):format(one.name, one.model or one.type, vim.trim(state)))
-    end
-    local budget = result.budget
-    if budget and budget ~= vim.NIL then
-      local left = budget.remaining and ("; $%.2f are left"):format(budget.remaining) or ""
-      vim.list_extend(lines, { "", ("Spent: $%.2f%s"):format(budget.spent, left) })
-    end
-    require("ollm.report").show(table.concat(lines, "\n"), "kraken")
+    require("ollm.report").show(require("ollm.overview").status(result), "kraken")
   end)
 end
 
 --- Tell what it was used for.
 function M.history()
   picker.ask("ollm/kraken/history", { limit = 50 }, function(result)
-    local lines = { "# Releases", "", "| when | who | tokens | cost | |", "| --- | --- | --- | --- | --- |" }
-    for _, one in ipairs(result.releases) do
-      local tokens = ("%d → %d"):format(one.usage.inputTokens, one.usage.outputTokens)
-      local ending = one.success and "" or one.error or "failed"
-      local cost = one.kind == "plan" and "plan" or render.money(one.cost)
-      local who = ("%s (%s)"):format(one.provider, one.model)
-      table.insert(lines, ("| %s | %s | %s | %s | %s |"):format(one.timestamp:sub(1, 16), who, tokens, cost, ending))
-    end
-    require("ollm.report").show(table.concat(lines, "\n"), "releases")
+    require("ollm.report").show(require("ollm.overview").history(result), "releases")
   end)
 end
 

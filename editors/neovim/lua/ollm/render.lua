@@ -76,7 +76,9 @@ function M.money(cost)
   if cost.amount == 0 and cost.known then
     return "free"
   end
-  local amount = cost.amount < 0.01 and ("$%.4f"):format(cost.amount) or ("$%.2f"):format(cost.amount)
+  -- Little is rounded up: it never looks like nothing.
+  local little = math.ceil(cost.amount * 1e4 - 1e-6) / 1e4
+  local amount = cost.amount < 0.01 and ("$%.4f"):format(little) or ("$%.2f"):format(cost.amount)
   return cost.known and amount or "at most " .. amount
 end
 
