@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = {"helix": ["helix"], "emacs": ["emacs"], "neovim": ["neovim", "neovim-0.10"]}
 """The programs that the tests of an editor run in."""
+FIGURES = "figures"
+"""By this name a test records what it has measured, which is told at the end of the run."""
 
 
 def _chosen(config: pytest.Config) -> list[str]:
@@ -42,6 +44,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(f"NOT TESTED: {programs.title(name)}: {found}", red=True)
         else:
             terminalreporter.line(f"{found.title} {found.version}")
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    for name, value in (one for report in reports for one in report.user_properties):
+        if name == FIGURES:
+            terminalreporter.line(str(value))
 
 
 def available(name: str) -> Program:
