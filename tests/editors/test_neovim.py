@@ -91,6 +91,36 @@ async def test_who_is_at_the_end_stays_at_the_end(neovim_program: Path, tmux: Pa
         await editor.screen.sees("free")
 
 
+WINDOW = """
+local Chat = require("ollm.chat")
+local win = vim.fn.bufwinid(Chat.current().buf)
+return {
+  floats = vim.api.nvim_win_get_config(win).relative ~= "",
+  tabs = vim.fn.tabpagenr("$"),
+  width = vim.api.nvim_win_get_width(win),
+  height = vim.api.nvim_win_get_height(win),
+}"""
+
+
+async def test_a_chat_is_shown_where_the_user_wants_it(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("Yes.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        shown: dict[str, dict[str, Any]] = {}
+        for layout in ("vertical", "horizontal", "float", "tab"):
+            await editor.lua("require('ollm').setup({ chat = { layout = ..., size = 0.4, insert = false } })", layout)
+            await editor.command(f"Ollm new Is this {layout}?")
+            assert (await said(editor))[:2] == [["you", f"Is this {layout}?"], ["assistant", "Yes."]]
+            shown[layout] = await editor.lua(WINDOW)
+            await editor.screen.sees("Yes.")
+            await editor.keys("q")
+            assert await editor.lua("return vim.fn.bufname()") == NAME, "the user is back in the file"
+            assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
+        assert [name for name, one in shown.items() if one["floats"]] == ["float"]
+        assert [name for name, one in shown.items() if one["tabs"] == 2] == ["tab"]
+        assert shown["vertical"]["width"] == 40
+        assert (shown["horizontal"]["width"], shown["horizontal"]["height"]) == (100, 11)
+
+
 def thoughtful(request: dict[str, Any]) -> Sequence[Step]:
     """Think, read, and answer."""
     if request["messages"][-1]["role"] == "tool":

@@ -128,6 +128,28 @@ async def test_code_is_explained_in_a_chat_that_can_go_on(
         assert [one["role"] for one in fake.bodies()[1]["messages"]] == ["system", "user", "assistant", "user"]
 
 
+@pytest.mark.prop("lsp-4")
+async def test_in_two_windows_a_change_is_rejected_and_the_model_hears_why(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    split = """
+        require("ollm").setup({ keymaps = true, diff = "split" })
+        vim.ui.input = function(words, take) _G.prompt = words.prompt take("Say good night.") end"""
+    async with polite_model() as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, split) as editor:
+        await editor.ready()
+        await editor.command(f"Ollm chat {QUESTION}")
+        await shown(editor, "Good morning")
+        windows = "return #vim.tbl_filter(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())"
+        assert await editor.lua(windows) == 2
+        await editor.keys("gF")
+        text = await editor.answered()
+        assert await editor.lua("return _G.prompt") == "Why not? "
+        assert "✗ denied" in text
+        assert "Say good night." in fake.bodies()[1]["messages"][-1]["content"]
+        assert await editor.lua(windows) == 0
+        assert await editor.text(1) == TEXT
+
+
 def rewriting(request: dict[str, Any]) -> Sequence[Step]:
     """Propose two changes of one file, then be content."""
     if request["messages"][-1]["role"] == "tool":
@@ -159,6 +181,26 @@ async def test_one_place_is_accepted_and_the_other_rejected_and_the_model_is_tol
             assert "took only a part" in fake.bodies()[1]["messages"][-1]["content"]
             await editor.keys("u")
             await is_text(editor, MANY)
+
+
+@pytest.mark.prop("lsp-4")
+async def test_all_places_are_accepted_by_one_key_and_taken_back_by_one_undo(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with FakeOllama(answer=rewriting) as fake:
+        user = user_of(tmp_path, fake)
+        (user.project / NAME).write_text(MANY)
+        async with neovim(neovim_program, tmux, user, NAME) as editor:
+            await editor.ready()
+            await editor.command(f"Ollm chat {QUESTION}")
+            await shown(editor, "very_last = 9")
+            await editor.keys("gA")
+            await is_text(editor, FEW)
+            await editor.answered()
+            await editor.keys("u")
+            await is_text(editor, MANY)
+            await editor.keys("<C-r>")
+            await is_text(editor, FEW)
 
 
 @pytest.mark.prop("lsp-4")

@@ -8,17 +8,31 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.editors.neovim import neovim
-from tests.editors.scene import NAME, saying, user_of
-from tests.editors.test_neovim_changes import ASK, question
-from tests.support.agents import RecordedStage, Scene
+from tests.editors.scene import NAME, POLITE, TEXT, saying, user_of
+from tests.editors.test_neovim import CHOOSE
+from tests.editors.test_neovim_changes import ASK, is_text, question, shown
+from tests.lsp.test_homecoming import saying as agent_saying
+from tests.support.agents import MODELS, RecordedStage, Scene
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from tests.editors.neovim import Neovim
+    from tests.editors.user import User
 
 BRIEFING = "# Task\n\nLook around."
+
+
+def hires(user: User, stage: RecordedStage, model: str) -> str:
+    """Put an agent on the user's path; what is written about it into the settings."""
+    (user.folder / "bin" / stage.tool).symlink_to(stage.programs / stage.tool)
+    return f"{stage.tool}: {{ tool: {stage.tool}, defaultModel: {model} }}"
+
+
+def external(user: User, *agents: str) -> None:
+    with (user.folder / "config.yaml").open("a") as settings:
+        settings.write(f"kraken: {{ enabled: true, cliProviders: {{ {', '.join(agents)} }} }}")
 
 
 @asynccontextmanager
@@ -29,11 +43,7 @@ async def released(program: Path, tmux: Path, folder: Path) -> AsyncGenerator[tu
     stage.prepare(Scene.ANSWER)
     async with saying("I am the local model.") as fake:
         user = user_of(folder / "user", fake)
-        (user.folder / "bin" / "claude").symlink_to(stage.programs / "claude")
-        with (user.folder / "config.yaml").open("a") as settings:
-            settings.write(
-                "kraken: { enabled: true, cliProviders: { claude: { tool: claude, defaultModel: sonnet } } }"
-            )
+        external(user, hires(user, stage, "sonnet"))
         async with neovim(program, tmux, user, NAME) as editor:
             await editor.ready()
             await editor.command("Ollm chat Hello?")
@@ -104,3 +114,54 @@ async def test_the_briefing_is_sent_as_the_user_changed_it(neovim_program: Path,
         await editor.keys("gA")
         answer = await editor.until("return _G.answer", "the answer")
         assert answer == {"optionId": "allow_once", "briefing": "# Task\n\n But not at secrets."}
+
+
+EDITS = """
+{name}
+<<<<<<< SEARCH
+def greet(name):
+=======
+def greet(name: str) -> str:
+>>>>>>> REPLACE
+{name}
+<<<<<<< SEARCH
+    return f"Hello, {{name}}!"
+=======
+    return f"Good morning, {{name}}!"
+>>>>>>> REPLACE
+"""
+TYPED = POLITE.replace("greet(name)", "greet(name: str) -> str")
+
+
+@pytest.mark.prop("lsp-4")
+@pytest.mark.prop("krk-22")
+async def test_one_of_several_providers_is_picked_and_its_changes_of_files_are_each_undone_at_once(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    stages = [RecordedStage(tool, tmp_path / tool) for tool in ("claude", "codex")]
+    stages[0].prepare(Scene.ANSWER)
+    stages[1].play(agent_saying("".join(EDITS.format(name=name) for name in (NAME, "other.py"))))
+    async with saying("") as fake:
+        user = user_of(tmp_path / "user", fake)
+        external(user, *(hires(user, stage, MODELS[stage.tool]) for stage in stages))
+        (user.project / "other.py").write_text(TEXT, encoding="utf-8")
+        async with neovim(neovim_program, tmux, user, NAME, f"{CHOOSE}\n_G.wanted = 'codex'") as editor:
+            await editor.ready()
+            await editor.command("Ollm kraken Be polite.")
+            await editor.asked()
+            assert [one.partition(" ")[0] for one in await editor.lua("return _G.offered")] == ["claude", "codex"]
+            await editor.screen.sees("Release the Kraken: codex")
+            await editor.keys("gA")
+            await shown(editor, "Good morning")
+            listed = await editor.lua("return vim.fn.getqflist({ items = 0, title = 0 })")
+            assert listed["title"].startswith(f"ollm: codex: {NAME}, other.py")
+            assert [item["lnum"] for item in listed["items"]] == [1, 3, 1, 3]
+            await editor.keys("gA")
+            await is_text(editor, TYPED)
+            other = await editor.lua("return vim.fn.bufnr('other.py')")
+            await is_text(editor, TYPED, other)
+            assert "*Changed: greeting.py, other.py.*" in await editor.answered()
+            assert stages[0].received == "", "only who was picked is asked"
+            for buf in (1, other):
+                await editor.lua("vim.api.nvim_buf_call(..., function() vim.cmd.normal({ 'u', bang = true }) end)", buf)
+                await is_text(editor, TEXT, buf)
