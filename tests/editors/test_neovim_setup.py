@@ -92,6 +92,34 @@ def test_enabled_as_any_server_it_works_without_setup_and_without_keys(neovim_pr
     assert in_neovim(neovim_program, user, WORKS) == [True, 2, ""]
 
 
+def test_a_server_that_is_reached_by_a_function_is_started_anew_as_well(neovim_program: Path, tmp_path: Path) -> None:
+    init = f"""
+        {SNIPPETS[0].splitlines()[0]}
+        if vim.lsp.config then
+          local function reach(dispatchers) return vim.lsp.rpc.start({{ "ollm-lsp" }}, dispatchers) end
+          vim.lsp.config("ollm_lsp", {{ cmd = reach }})
+          vim.lsp.enable("ollm_lsp")
+        end"""
+    user = user_with(tmp_path, init)
+    if not in_neovim(neovim_program, user, "return vim.lsp.config ~= nil"):
+        pytest.skip("this Neovim has no vim.lsp.config yet, and the README says so")
+    code = """
+        local function id()
+          local one = vim.lsp.get_clients({ name = "ollm_lsp", bufnr = 1 })[1]
+          return one and one.initialized and one.id
+        end
+        vim.wait(100000, id, 50)
+        local first = id()
+        vim.cmd("Ollm restart")
+        local is_new = vim.wait(100000, function() return id() and id() ~= first end, 50)
+        vim.cmd("checkhealth ollm")
+        return { is_new, table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") }"""
+    is_new, health = in_neovim(neovim_program, user, code)
+    assert is_new
+    assert "the server is reached by a function" in health
+    assert "the server runs in" in health
+
+
 def test_keys_are_set_if_wanted_and_no_key_of_the_user_is_taken(neovim_program: Path, tmp_path: Path) -> None:
     path = SNIPPETS[0].splitlines()[0]
     code = """

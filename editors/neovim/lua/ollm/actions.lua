@@ -8,6 +8,7 @@ local ns = api.nvim_create_namespace("ollm.action")
 local M = {}
 
 --- What each action says that it does, and what it asks the user for.
+---@type table<string, string>
 local TITLES = {
   explain = "Explain",
   ask = "Ask about",
@@ -33,7 +34,9 @@ local function sign(buf, row, title)
       return
     end
     if not text then
-      api.nvim_buf_del_extmark(buf, ns, mark)
+      if mark then
+        api.nvim_buf_del_extmark(buf, ns, mark)
+      end
       return
     end
     local at = mark and api.nvim_buf_get_extmark_by_id(buf, ns, mark, {})[1] or row

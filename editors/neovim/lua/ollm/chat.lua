@@ -195,7 +195,7 @@ function Chat:retry()
       question, index = message, i
     end
   end
-  if not question then
+  if not question or not index then
     return
   end
   local draft = self:_draft()
@@ -298,14 +298,15 @@ function Chat:_ended(state, answer, err, result)
     self.transcript.heads[answer.mark].response = result.responseId
     self.conversation = result.conversationId
     local usage = vim.tbl_extend("force", { cost = result.cost }, result.usage or {})
-    return vim.tbl_extend("force", state, { model = result.model, usage = usage, reason = result.finishReason })
+    state = vim.tbl_extend("force", state, { model = result.model, usage = usage, reason = result.finishReason })
+    return state --[[@as ollm.Response]]
   end
   local last = state.parts[#state.parts]
   if err and not (last and last.type == "note" and last.level == "error") then
     local remedy = type(err.data) == "table" and err.data.remedy or nil
     state = reducer.reduce(state, { type = "error", message = err.message, remedy = remedy })
   end
-  return vim.tbl_extend("force", state, { reason = state.reason or "error" })
+  return vim.tbl_extend("force", state, { reason = state.reason or "error" }) --[[@as ollm.Response]]
 end
 
 --- A question that is asked by a command, and its answer.

@@ -8,7 +8,7 @@ M.NAME = "ollm_lsp"
 --- Two crashes within this many milliseconds are one too many.
 local CALM = 10000
 
----@type table<string, fun(value: table)>
+---@type table<lsp.ProgressToken, fun(value: table)>
 local listeners = {}
 ---@type table<integer, table<integer, fun()>>
 local waiting = {}
@@ -73,9 +73,10 @@ function M.start(buf)
   local config = compat.config()
   local root = vim.fs.root(buf, config.root_markers or { ".git" })
   config.root_dir = type(config.root_dir) == "string" and config.root_dir or root
-  if vim.fn.executable(config.cmd[1]) == 0 then
+  local program = compat.program(config)
+  if program and vim.fn.executable(program) == 0 then
     M.notify(
-      ("%s is not on your PATH. Install it, or set `cmd`; see :help ollm-install."):format(config.cmd[1]),
+      ("%s is not on your PATH. Install it, or set `cmd`; see :help ollm-install."):format(program),
       vim.log.levels.ERROR
     )
     return nil
@@ -170,7 +171,7 @@ end
 function M.take(params)
   local listener = listeners[params.token]
   if listener then
-    listener(params.value)
+    listener(params.value --[[@as table]])
   end
   return type(params.token) == "string" and vim.startswith(params.token, "ollm-events-")
 end

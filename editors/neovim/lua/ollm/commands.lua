@@ -57,7 +57,7 @@ local function open(chat, given)
   end
 end
 
----@param method string
+---@param method "send"|"retry"
 ---@return fun()
 local function of_chat(method)
   return function()
@@ -68,12 +68,20 @@ local function of_chat(method)
   end
 end
 
----@param method string
----@return fun(given: ollm.Given)
+---@param method "show"|"diff"
+---@return fun()
 local function of_question(method)
-  return function(given)
-    require("ollm.permission")[method](given.text)
+  return function()
+    require("ollm.permission")[method]()
   end
+end
+
+--- The first word of a text, and the rest.
+---@param text string
+---@return string, string
+local function parted(text)
+  local first = text:match("^%S*") or ""
+  return first, vim.trim(text:sub(#first + 1))
 end
 
 --- Run a command of the server that shows its result by itself, or of which nothing is to be shown.
@@ -110,7 +118,7 @@ end
 
 ---@param given ollm.Given
 local function kraken(given)
-  local first, rest = given.text:match("^(%S*)%s*(.*)$")
+  local first, rest = parted(given.text)
   local releases = require("ollm.kraken")
   if first == "status" or first == "history" then
     releases[first]()
@@ -276,7 +284,7 @@ M.all = {
 
 ---@param command vim.api.keyset.create_user_command.command_args
 function M.run(command)
-  local name, text = command.args:match("^(%S*)%s*(.*)$")
+  local name, text = parted(command.args)
   local sub = M.all[name == "" and "chat" or name]
   if not sub then
     client.notify(("there is no :Ollm %s."):format(name), vim.log.levels.ERROR)
@@ -287,7 +295,7 @@ function M.run(command)
   if place and command.range > 0 then
     place.first, place.last = command.line1, command.line2
   end
-  sub.run({ text = vim.trim(text), place = place, has_range = command.range > 0 })
+  sub.run({ text = text, place = place, has_range = command.range > 0 })
 end
 
 ---@param lead string

@@ -3,6 +3,13 @@ local M = {}
 
 local is_new = vim.fn.has("nvim-0.11") == 1
 
+--- The functions of a client as 0.10 has them, which are no methods.
+---@param client vim.lsp.Client
+---@return table<string, function>
+local function old(client)
+  return client --[[@as table<string, function>]]
+end
+
 ---@param client vim.lsp.Client
 ---@param method string
 ---@param params table
@@ -10,9 +17,11 @@ local is_new = vim.fn.has("nvim-0.11") == 1
 ---@return boolean is_sent
 function M.request(client, method, params, callback)
   if is_new then
-    return (client:request(method, params, callback))
+    return (
+      client:request(method --[[@as any]], params, callback)
+    )
   end
-  return (client.request(method, params, callback))
+  return (old(client).request(method, params, callback))
 end
 
 ---@param client vim.lsp.Client
@@ -20,9 +29,9 @@ end
 ---@param params table
 function M.notify(client, method, params)
   if is_new then
-    client:notify(method, params)
+    client:notify(method --[[@as any]], params)
   else
-    client.notify(method, params)
+    old(client).notify(method, params)
   end
 end
 
@@ -32,7 +41,7 @@ function M.is_stopped(client)
   if is_new then
     return client:is_stopped()
   end
-  return client.is_stopped()
+  return old(client).is_stopped()
 end
 
 ---@param client vim.lsp.Client
@@ -40,7 +49,7 @@ function M.stop(client)
   if is_new then
     client:stop()
   else
-    client.stop()
+    old(client).stop()
   end
 end
 
@@ -54,18 +63,26 @@ function M.diff(old, new)
 end
 
 --- The settings of the server: those of `lsp/ollm_lsp.lua` and, since 0.11, what the user has added to them.
----@return vim.lsp.ClientConfig
+---@return vim.lsp.Config
 function M.config()
   if is_new then
-    return vim.deepcopy(vim.lsp.config.ollm_lsp)
+    return vim.deepcopy((vim.lsp.config --[[@as table<string, vim.lsp.Config>]]).ollm_lsp)
   end
   local file = vim.api.nvim_get_runtime_file("lsp/ollm_lsp.lua", false)[1]
-  local config = dofile(file) ---@type vim.lsp.ClientConfig
+  local config = dofile(file) ---@type vim.lsp.Config
   config.name = "ollm_lsp"
   -- Here capabilities take the place of Neovim's own ones; later they are added to them.
   config.capabilities =
     vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), config.capabilities or {})
   return config
+end
+
+--- The program that is started, unless the user reaches the server by a function.
+---@param config vim.lsp.Config
+---@return string?
+function M.program(config)
+  local cmd = config.cmd
+  return type(cmd) == "table" and cmd[1] or nil
 end
 
 --- Start the server with every file.

@@ -8,7 +8,8 @@ local M = {}
 local PATIENCE = 30000
 
 local function check_editor()
-  local version = tostring(vim.version())
+  local call = vim.version --[[@as fun(): vim.Version]]
+  local version = tostring(call())
   if vim.fn.has("nvim-0.10") == 0 then
     vim.health.error(("Neovim %s is too old."):format(version), "Install Neovim 0.10 or newer.")
   else
@@ -18,7 +19,11 @@ end
 
 ---@return string? program
 local function check_program()
-  local program = compat.config().cmd[1]
+  local program = compat.program(compat.config())
+  if not program then
+    vim.health.info("the server is reached by a function, your `cmd`.")
+    return nil
+  end
   if vim.fn.executable(program) == 0 then
     vim.health.error(
       program .. " is not on your PATH.",
@@ -28,7 +33,7 @@ local function check_program()
   end
   local done = vim.system({ program, "--version" }, { text = true }):wait(PATIENCE)
   if done.code == 0 then
-    vim.health.ok(vim.trim(done.stdout))
+    vim.health.ok(vim.trim(done.stdout or ""))
     return program
   end
   vim.health.error(("%s does not run: %s"):format(program, vim.trim(done.stderr or "")))
@@ -61,14 +66,14 @@ local function check_models(program)
     return
   end
   for _, one in ipairs(told.findings or told) do
-    local remedy = type(one.remedy) == "string" and one.remedy or nil
+    local advice = type(one.remedy) == "string" and { one.remedy } or {}
     local words = ("%s: %s"):format(one.subject, one.message)
     if one.level == "ok" then
       vim.health.ok(words)
     elseif one.level == "warning" then
-      vim.health.warn(words, remedy)
+      vim.health.warn(words, unpack(advice))
     else
-      vim.health.error(words, remedy)
+      vim.health.error(words, unpack(advice))
     end
   end
 end

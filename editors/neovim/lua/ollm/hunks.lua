@@ -32,7 +32,7 @@ function M.between(old, new)
   end
   local hunks = {}
   for _, one in ipairs(compat.diff(text(old), text(new))) do
-    local old_first, old_count, new_first, new_count = unpack(one)
+    local old_first, old_count, new_first, new_count = one[1], one[2], one[3], one[4]
     table.insert(hunks, {
       -- Where nothing goes, a diff names the line after which something comes.
       first = old_count == 0 and old_first + 1 or old_first,

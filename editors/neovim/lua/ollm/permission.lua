@@ -7,6 +7,7 @@ local M = {}
 ---@field optionId string
 ---@field feedback? string
 ---@field briefing? string
+---@field changes? { uri: string, newText: string }[]
 
 ---@class ollm.View How a question is shown.
 ---@field show fun(self: ollm.View, focus: boolean)
@@ -18,7 +19,7 @@ local M = {}
 ---@field params table
 ---@field client_id integer
 ---@field resume fun(answer: ollm.Answered)
----@field view ollm.View
+---@field view ollm.View From when it is shown.
 ---@field briefing? string What the user made of it.
 
 ---@type ollm.Question[]
@@ -74,12 +75,12 @@ end
 ---@param client_id integer
 ---@return ollm.Answered
 function M.ask(params, client_id)
-  local waiting = coroutine.running()
-  local question = { params = params, client_id = client_id } ---@type ollm.Question
-  question.resume = function(answer)
+  local waiting = assert(coroutine.running())
+  local function resume(answer)
     coroutine.resume(waiting, answer)
   end
-  table.insert(open, question)
+  local question = { params = params, client_id = client_id, resume = resume }
+  table.insert(open, question --[[@as ollm.Question]])
   if #open == 1 then
     vim.schedule(present)
   end

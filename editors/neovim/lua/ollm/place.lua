@@ -37,14 +37,15 @@ end
 
 --- A place as the server understands it.
 ---@param place ollm.Place
----@param encoding string
+---@param encoding "utf-8"|"utf-16"|"utf-32"
 ---@return table
 function M.params(place, encoding)
   local uri = vim.uri_from_bufnr(place.buf)
-  if place.first then
-    local line = api.nvim_buf_get_lines(place.buf, place.last - 1, place.last, false)[1] or ""
-    local ends = { place.last, math.max(#line - 1, 0) }
-    local given = vim.lsp.util.make_given_range_params({ place.first, 0 }, ends, place.buf, encoding)
+  local first, last = place.first, place.last
+  if first and last then
+    local line = api.nvim_buf_get_lines(place.buf, last - 1, last, false)[1] or ""
+    local ends = { last, math.max(#line - 1, 0) }
+    local given = vim.lsp.util.make_given_range_params({ first, 0 }, ends, place.buf, encoding)
     return { uri = uri, range = given.range }
   end
   local win = vim.fn.bufwinid(place.buf)

@@ -43,7 +43,7 @@ end
 ---@param fields table
 ---@return ollm.Response
 local function with(state, fields)
-  return vim.tbl_extend("force", state, fields)
+  return vim.tbl_extend("force", state, fields) --[[@as ollm.Response]]
 end
 
 ---@param state ollm.Response
@@ -51,7 +51,7 @@ end
 ---@param part ollm.Part
 ---@return ollm.Response
 local function with_part(state, index, part)
-  local parts = { unpack(state.parts) }
+  local parts = vim.list_slice(state.parts)
   parts[index] = part
   return with(state, { parts = parts })
 end

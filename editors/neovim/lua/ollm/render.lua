@@ -31,10 +31,11 @@ end
 ---@return string
 local function tool(part)
   local lines = { M.FOLD .. part.title .. " " .. (STATUS[part.status] or part.status) }
-  local names = vim.tbl_keys(part.arguments or {})
+  local arguments = part.arguments or {}
+  local names = vim.tbl_keys(arguments)
   table.sort(names)
   for _, name in ipairs(names) do
-    table.insert(lines, ("> %s: %s"):format(name, M.quoted(written(part.arguments[name]))))
+    table.insert(lines, ("> %s: %s"):format(name, M.quoted(written(arguments[name]))))
   end
   local result = vim.split(part.result or "", "\n", { plain = true })
   if #result > MOST then
@@ -60,14 +61,13 @@ end
 ---@param part ollm.Part
 ---@return string
 function M.part(part)
-  if part.type == "text" then
-    return part.text
-  elseif part.type == "reasoning" then
-    return M.FOLD .. "thoughts\n> " .. M.quoted(part.text)
-  elseif part.type == "tool" then
-    return tool(part)
+  if part.type == "tool" then
+    return tool(part --[[@as ollm.ToolPart]])
+  elseif part.type == "note" then
+    return note(part --[[@as ollm.NotePart]])
   end
-  return note(part)
+  local text = part.text or ""
+  return part.type == "reasoning" and M.FOLD .. "thoughts\n> " .. M.quoted(text) or text
 end
 
 ---@param cost table

@@ -47,8 +47,9 @@ end
 ---@return string
 function M.words(status)
   local words = { status.busy and "●" or "○", status.model }
-  if status.contextTokens and (status.contextLimit or 0) > 0 then
-    table.insert(words, ("%.1fk/%.0fk"):format(status.contextTokens / 1000, status.contextLimit / 1000))
+  local limit = status.contextLimit or 0
+  if status.contextTokens and limit > 0 then
+    table.insert(words, ("%.1fk/%.0fk"):format(status.contextTokens / 1000, limit / 1000))
   end
   if status.kraken == "active" then
     table.insert(words, "Kraken")

@@ -7,7 +7,7 @@ local M = {}
 ---@param number integer
 ---@return string
 function M.level(number)
-  local line = vim.fn.getline(number)
+  local line = vim.fn.getline(number) --[[@as string]]
   if vim.startswith(line, render.FOLD) then
     return ">1"
   end
@@ -20,7 +20,8 @@ end
 --- For 'foldtext'.
 ---@return string
 function M.text()
-  local title = vim.fn.getline(vim.v.foldstart):sub(#render.FOLD + 1)
+  local line = vim.fn.getline(vim.v.foldstart) --[[@as string]]
+  local title = line:sub(#render.FOLD + 1)
   return ("▸ %s (%d lines)"):format(title, vim.v.foldend - vim.v.foldstart)
 end
 

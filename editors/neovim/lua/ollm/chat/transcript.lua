@@ -181,7 +181,8 @@ end
 ---@param told string
 function Transcript:tell(mark, told)
   local position = api.nvim_buf_get_extmark_by_id(self.buf, ns, mark, { details = true })
-  if position[1] and not position[3].invalid then
+  local details = position[3]
+  if position[1] and details and not details.invalid then
     self:_head(position[1], self.heads[mark].speaker == "you" and YOU or ASSISTANT, mark, told)
   end
 end
@@ -245,9 +246,9 @@ function Transcript:draw(answer, state)
       if part.type == "tool" then
         self:_draw_again(drawn, part)
       elseif #(part.text or "") > drawn.bytes then
-        local more = part.text:sub(drawn.bytes + 1)
+        local more = (part.text or ""):sub(drawn.bytes + 1)
         self:_append(answer, part.type == "reasoning" and render.quoted(more) or more)
-        drawn.part, drawn.bytes = part, #part.text
+        drawn.part, drawn.bytes = part, drawn.bytes + #more
       end
     end
   end

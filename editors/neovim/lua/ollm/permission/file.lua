@@ -12,7 +12,7 @@ local api = vim.api
 ---@field buf integer The file's own buffer, or a preview of a file that is new.
 ---@field is_new boolean
 ---@field old string[]
----@field new string[]
+---@field wanted string[]
 ---@field hunks ollm.Hunk[]
 ---@field verdicts table<ollm.Hunk, boolean>
 ---@field marks integer[]
@@ -69,19 +69,19 @@ function File.new(change)
     marks = {},
   }, File)
   if is_new then
-    self.new, self.old = lines_of(change.newText), {}
-    self.buf = preview(path, self.new, {})
-    self.hunks = { { first = 1, removed = {}, added = self.new } }
+    self.wanted, self.old = lines_of(change.newText), {}
+    self.buf = preview(path, self.wanted, {})
+    self.hunks = { { first = 1, removed = {}, added = self.wanted } }
   else
     self.buf = vim.fn.bufadd(path)
     vim.fn.bufload(self.buf)
     vim.bo[self.buf].buflisted = true
-    self.new = lines_of(change.newText, self.buf)
+    self.wanted = lines_of(change.newText, self.buf)
     self.old = api.nvim_buf_get_lines(self.buf, 0, -1, false)
-    self.hunks = hunks.between(self.old, self.new)
+    self.hunks = hunks.between(self.old, self.wanted)
     if #self.hunks == 0 then
       -- Only the end of the last line, or the line endings, would change.
-      self.hunks = { { first = #self.old, removed = { self.old[#self.old] }, added = { self.new[#self.new] } } }
+      self.hunks = { { first = #self.old, removed = { self.old[#self.old] }, added = { self.wanted[#self.wanted] } } }
     end
   end
   return self
@@ -137,7 +137,7 @@ end
 ---@return integer buf The one with the new text.
 function File:split()
   if not self.other or not api.nvim_buf_is_valid(self.other) then
-    self.other = preview(self.path, self.new, self.old)
+    self.other = preview(self.path, self.wanted, self.old)
     inline.clear(self.buf)
     vim.cmd.diffthis()
     vim.cmd("rightbelow vertical sbuffer " .. self.other)
