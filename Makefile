@@ -10,6 +10,7 @@ OLLAMA := .cache/ollama/bin/ollama
 LITELLM := .cache/litellm/bin/litellm
 AGENTS := .cache/cli-agents/node_modules/.bin
 STYLUA := .cache/stylua
+EMMYLUA := .cache/emmylua/bin/emmylua_check
 VSCODE := editors/vscode
 MODULES := $(VSCODE)/node_modules/.installed
 
@@ -111,9 +112,18 @@ lint: $(DEV) lint-vscode ## check formatting, lint rules, types and the layers
 	@$(BIN)/lint-imports --no-logo
 	@$(MAKE) -s lint-neovim
 
-lint-neovim: ## check the format of the Neovim plugin
+lint-neovim: ## check the format and the types of the Neovim plugin
 	@if command -v npm >/dev/null; then $(MAKE) -s $(STYLUA)/.installed && node editors/neovim/stylua.mjs $(STYLUA) --check; \
-		else echo "NOT CHECKED: the Lua files, for npm is not there: https://nodejs.org"; fi
+		else echo "NOT CHECKED: the format of the Lua files, for npm is not there: https://nodejs.org"; fi
+	@if command -v cargo >/dev/null; then $(MAKE) -s $(EMMYLUA) && $(PYTHON) -m tests.editors.lua_types $(EMMYLUA); \
+		else echo "NOT CHECKED: the types of the Lua files, for cargo is not there: https://rustup.rs"; fi
+
+# It comes as source only. Without optimisation and debug information it is built sooner, and fast enough.
+$(EMMYLUA):
+	@echo "Building emmylua_check, which takes some minutes …"
+	@mkdir -p .cache
+	@CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --debug --locked --root .cache/emmylua emmylua_check@0.25.1 2>.cache/emmylua.log \
+		|| { tail -n 20 .cache/emmylua.log; exit 1; }
 
 $(STYLUA)/.installed: Makefile
 	@mkdir -p $(STYLUA)
