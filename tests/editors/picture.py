@@ -29,6 +29,7 @@ NAMED = {
     "brightmagenta": "#c678dd", "brightcyan": "#56b6c2", "brightwhite": "#ffffff",
 }  # fmt: skip
 
+_PIECE = re.compile(r"\S+(?: \S+)*")
 _SEQUENCE = re.compile(r"\x1b\[[\d;:]*m")
 _UNDERLINE = re.compile(r"([34]8;2;\d+;\d+;\d+)|58[:;][\d:]+(?:;\d+)*")
 """The colour of an underline; a number in any other colour may look like its beginning."""
@@ -67,13 +68,14 @@ def _line(cells: list[Char], top: int) -> list[str]:
         left, text = MARGIN + run[0][0] * CELL, "".join(cell.data for _, cell in run)
         if paper != PAPER:
             papers.append(f'<rect x="{left:g}" y="{top}" width="{len(run) * CELL:g}" height="{LINE}" fill="{paper}"/>')
-        if text.strip() or is_underlined:
-            style = ' font-weight="bold"' * is_bold + ' font-style="italic"' * is_italic
-            style += ' text-decoration="underline"' * is_underlined
-            # The length keeps columns in line whatever font the reader has.
+        style = ' font-weight="bold"' * is_bold + ' font-style="italic"' * is_italic
+        style += ' text-decoration="underline"' * is_underlined
+        # Each piece has its own place, so that columns are in line whatever font the reader has.
+        for piece in _PIECE.finditer(text) if not is_underlined else re.finditer(".+", text):
+            start = left + piece.start() * CELL
             texts.append(
-                f'<text x="{left:g}" y="{top + 14}" fill="{ink}" textLength="{len(text) * CELL:g}"{style}'
-                f' xml:space="preserve">{escape(text)}</text>'
+                f'<text x="{start:g}" y="{top + 14}" fill="{ink}" textLength="{len(piece[0]) * CELL:g}"{style}'
+                f' xml:space="preserve">{escape(piece[0])}</text>'
             )
     return papers + texts
 

@@ -1,4 +1,4 @@
-"""Draw the screenshots of the documentation: `python -m tests.editors.pictures`, or `make screenshots`."""
+"""Draw the screenshots of the documentation: `python -m tests.editors.pictures [EDITOR…]`, or `make screenshots`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.editors.picture import draw
 from tests.editors.scene import CODE, NAME, answered, user_of
 from tests.editors.terminal import ROWS
 from tests.support.agents import RecordedStage, Scene
-from tests.support.fake_ollama import FakeOllama, words
+from tests.support.fake_ollama import Call, FakeOllama, Model, Think, words
 from tests.support.pages import DOCS
 
 if TYPE_CHECKING:
@@ -52,6 +52,16 @@ def _reply(request: dict[str, Any]) -> Sequence[Step]:
     if ASKED in asked:
         return words(TESTED)
     return words(EXPLAINED if "Explain" in asked else CODE)
+
+
+def _looking(request: dict[str, Any]) -> Sequence[Step]:
+    """The same by a model that thinks and looks first."""
+    asked = str(request["messages"][-1]["content"])
+    if request["messages"][-1]["role"] == "tool":
+        return words(TESTED)
+    if ASKED in asked:
+        return [Think("What can go wrong here?\nI had better read it."), Call("read_file", {"path": NAME})]
+    return _reply(request)
 
 
 def _path(name: str) -> Path:
@@ -129,7 +139,8 @@ async def _emacs(folder: Path) -> None:
 async def _neovim(folder: Path) -> None:
     stage = RecordedStage("claude", folder / "stage")
     stage.prepare(Scene.ANSWER)
-    async with FakeOllama(answer=_reply) as fake:
+    model = Model("qwen3:8b", capabilities=("completion", "tools", "thinking"), context_length=32_768)
+    async with FakeOllama([model], answer=_looking) as fake:
         user = user_of(folder / "user", fake)
         (user.folder / "bin" / "claude").symlink_to(stage.programs / "claude")
         with (user.folder / "config.yaml").open("a") as settings:
@@ -147,6 +158,8 @@ async def _neovim(folder: Path) -> None:
             await editor.command(f"Ollm chat {ASKED}")
             await editor.answered()
             await editor.screen.sees("yesterday")
+            # Neovim has told what was edited; that is past.
+            await editor.command("echo")
             draw(editor.screen, IMAGES / "neovim-chat.svg")
             await editor.command("Ollm kraken Is this the usual way to greet?")
             await editor.asked()
@@ -155,9 +168,10 @@ async def _neovim(folder: Path) -> None:
 
 
 def main() -> None:
-    """Draw them all, each in a folder whose name is always the same, because it is in the pictures."""
+    """Draw them all, or those of some editors; the folder has always the same name, because it is in the pictures."""
     IMAGES.mkdir(exist_ok=True)
-    for scene in (_helix, _emacs, _neovim):
+    scenes = {"helix": _helix, "emacs": _emacs, "neovim": _neovim}
+    for scene in (scenes[name] for name in sys.argv[1:] or scenes):
         folder = Path(gettempdir()) / "demo"
         folder.mkdir()
         try:

@@ -142,6 +142,7 @@ async def test_thoughts_and_tool_calls_are_folded(neovim_program: Path, tmux: Pa
         assert "\n\nIt greets.\n" in text
         await editor.screen.sees("▸ thoughts (2 lines)")
         assert "I have" not in editor.screen.screen()
+        assert "lines)·" not in editor.screen.screen(), "a fold is a quiet line"
         assert 'return f"Hello' in text.partition("▸ Read")[2], "the result"
 
 

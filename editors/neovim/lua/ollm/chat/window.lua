@@ -65,6 +65,7 @@ function M.show(buf)
     view.foldmethod, view.foldlevel = "expr", 0
     view.foldexpr = "v:lua.require'ollm.chat.folds'.level(v:lnum)"
     view.foldtext = "v:lua.require'ollm.chat.folds'.text()"
+    view.fillchars = vim.o.fillchars .. (vim.o.fillchars == "" and "" or ",") .. "fold: "
   end
   local last = api.nvim_buf_line_count(buf)
   local line = api.nvim_buf_get_lines(buf, last - 1, last, false)[1] or ""
