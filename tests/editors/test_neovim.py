@@ -239,6 +239,39 @@ async def test_a_conversation_is_chosen_renamed_and_gone_on_with_by_another_mode
         assert [one["role"] for one in fake.bodies()[-1]["messages"]] == ["system", "user", "assistant", "user"]
 
 
+async def test_context_and_check_up_are_shown_and_a_conversation_is_deleted(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    last = """
+        vim.ui.select = function(items, _, choose) choose(items[#items]) end
+        _G.told = {}
+        vim.notify = function(words) table.insert(_G.told, words) end"""
+    async with saying("Yes.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, last) as editor:
+        await editor.ready()
+        await editor.command("1,3Ollm context What is this?")
+        await editor.until_value(
+            "return table.concat(vim.fn.getline(1, '$'), '\\n')",
+            lambda text: text.startswith("# ollama:smollm2:135m: ") and "What is this?" in text and "Grüße" in text,
+            "the context",
+        )
+        assert not fake.bodies(), "nothing is asked"
+        await editor.keys("q")
+        await editor.command("Ollm doctor")
+        await editor.until("return vim.fn.getline(1) == '# Check-up' and vim.fn.search('ollama') > 0", "the check-up")
+        await editor.keys("q")
+        assert await editor.lua("return vim.fn.bufname()") == NAME
+        await editor.command("Ollm chat One?")
+        await editor.answered()
+        for is_shown in (False, True):
+            await editor.command("Ollm toggle")
+            assert await editor.lua("return require('ollm.chat').current():is_shown()") is is_shown
+        await editor.keys("<Esc>")
+        await editor.command("Ollm delete")
+        await editor.until("return vim.list_contains(_G.told, 'ollm: the conversation is deleted.')", "its end")
+        await editor.command("Ollm delete")
+        await editor.until("return vim.list_contains(_G.told, 'ollm: Delete: there are none.')", "no other")
+
+
 async def test_an_error_is_in_the_chat_with_its_remedy(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
     async with saying("Yes.") as fake:
         user = user_of(tmp_path, fake)
