@@ -272,6 +272,27 @@ async def test_context_and_check_up_are_shown_and_a_conversation_is_deleted(
         await editor.until("return vim.list_contains(_G.told, 'ollm: Delete: there are none.')", "no other")
 
 
+async def test_words_that_a_command_lacks_are_asked_for(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    given = """
+        local words = { ["Model: "] = "ollama:other:1b", ["Title: "] = "My greetings" }
+        vim.ui.input = function(options, take) take(words[options.prompt]) end
+        _G.told = {}
+        vim.notify = function(text) table.insert(_G.told, text) end"""
+    has_told = "return vim.list_contains(_G.told, ...)"
+    async with (
+        FakeOllama(answer=lambda _: words("Yes."), library=[Model("other:1b")]) as fake,
+        neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, given) as editor,
+    ):
+        await editor.ready()
+        await editor.command("Ollm pull")
+        await editor.until(has_told, "the model", "ollm: ollama:other:1b is here.")
+        assert "other:1b" in fake.models
+        await editor.command("Ollm chat One?")
+        await editor.answered()
+        await editor.command("Ollm rename")
+        await editor.until(has_told, "the title", "ollm: the conversation is called My greetings")
+
+
 async def test_an_error_is_in_the_chat_with_its_remedy(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
     async with saying("Yes.") as fake:
         user = user_of(tmp_path, fake)

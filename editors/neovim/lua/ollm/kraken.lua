@@ -18,19 +18,7 @@ local function release(chat, text, provider, context)
   end)
 end
 
----@param prompt string?
----@param fn fun(text: string)
-local function worded(prompt, fn)
-  if prompt and prompt ~= "" then
-    fn(prompt)
-    return
-  end
-  vim.ui.input({ prompt = "Release the Kraken: " }, function(text)
-    if text and vim.trim(text) ~= "" then
-      fn(text)
-    end
-  end)
-end
+local PROMPT = "Release the Kraken: "
 
 --- Release: pick a provider, then ask it in the current chat.
 ---@param text? string
@@ -39,7 +27,7 @@ end
 function M.release(text, place, provider)
   local chat = Chat.current()
   local function go(name)
-    worded(text, function(words)
+    picker.worded(text, PROMPT, function(words)
       client.with(place and place.buf or vim.api.nvim_get_current_buf(), function(lsp)
         local context = place and places.params(place, lsp.offset_encoding) or nil
         release(chat and not chat.is_busy and chat or Chat.fresh(), words, name, context)
@@ -58,7 +46,7 @@ end
 ---@param _buf integer
 function M.release_on(argument, _buf)
   picker.provider(function(provider)
-    worded(argument.text, function(text)
+    picker.worded(argument.text, PROMPT, function(text)
       release(Chat.fresh(), text, provider, { uri = argument.uri, range = argument.range })
     end)
   end)

@@ -38,6 +38,22 @@ local function choose(prompt, items, words, fn)
   end)
 end
 
+--- Words of the user: those that were given, else they are asked for.
+---@param given string?
+---@param prompt string
+---@param fn fun(words: string)
+function M.worded(given, prompt, fn)
+  if given and given ~= "" then
+    fn(given)
+    return
+  end
+  vim.ui.input({ prompt = prompt }, function(words)
+    if words and vim.trim(words) ~= "" then
+      fn(words)
+    end
+  end)
+end
+
 ---@param conversation table
 ---@return string
 local function titled(conversation)
@@ -67,8 +83,10 @@ end
 function M.rename(title)
   local chat = Chat.current()
   local function rename(id)
-    ask("ollm/chat/rename", { conversationId = id, title = title }, function()
-      client.notify("the conversation is called " .. title)
+    M.worded(title, "Title: ", function(words)
+      ask("ollm/chat/rename", { conversationId = id, title = words }, function()
+        client.notify("the conversation is called " .. words)
+      end)
     end)
   end
   if chat and chat.conversation then
@@ -127,14 +145,16 @@ function M.model()
 end
 
 --- Fetch a model; its percentage is shown as progress.
----@param model string
-function M.pull(model)
-  client.with(vim.api.nvim_get_current_buf(), function(lsp)
-    client.request(lsp, "ollm/models/pull", { model = model }, {
-      done = function(err)
-        client.notify(err and client.failure(err) or model .. " is here.", err and vim.log.levels.ERROR or nil)
-      end,
-    })
+---@param given string
+function M.pull(given)
+  M.worded(given, "Model: ", function(model)
+    client.with(vim.api.nvim_get_current_buf(), function(lsp)
+      client.request(lsp, "ollm/models/pull", { model = model }, {
+        done = function(err)
+          client.notify(err and client.failure(err) or model .. " is here.", err and vim.log.levels.ERROR or nil)
+        end,
+      })
+    end)
   end)
 end
 
