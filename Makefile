@@ -79,8 +79,8 @@ test-editors: $(DEV) ## run the tests in real editors (Helix, Emacs), which are 
 test-neovim: $(DEV) ## run the tests of the Neovim plugin in real Neovims, 0.12 and 0.10, fetched as Debian packages
 	@$(BIN)/python -m pytest -q -n 2 --timeout 600 --editor neovim tests/editors $(ARGS)
 
-torture: $(DEV) ## hostile input, faults and kills: SEED=1 SIZE=small|large PARTS="streams kills"
-	@$(BIN)/python -m tests.torture $(if $(SEED),--seed $(SEED)) --size $(or $(SIZE),small) $(PARTS)
+torture: $(DEV) ## hostile input, faults and kills: SEED=1 SIZE=small|large PARTS="streams kills" SOAK=3600
+	@$(BIN)/python -m tests.torture $(if $(SEED),--seed $(SEED)) $(if $(SOAK),--soak $(SOAK)) --size $(or $(SIZE),small) $(PARTS)
 
 mutants: $(DEV) ## plant every known bug in a copy of the code, and see that its gate catches it
 	@$(BIN)/python -m tests.torture --size large mutants

@@ -6,6 +6,7 @@ import argparse
 import random
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.torture import edits, gates, lives, messages, mutants, options, soak, streams, victims
@@ -33,9 +34,11 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all of them when none is named")
     parser.add_argument("--seed", type=int, default=None, help="the same seed gives the same input")
     parser.add_argument("--size", choices=SIZES, default="small")
+    parser.add_argument("--soak", type=float, help="seconds of the soak, instead of those of the size: 3600 is an hour")
     given = parser.parse_args()
     seed = random.randrange(1 << 31) if given.seed is None else given.seed
-    run = Run(seed, SIZES[given.size])
+    size = SIZES[given.size]
+    run = Run(seed, size if given.soak is None else replace(size, soak_seconds=given.soak))
     print(f"torture: seed {seed}, size {run.size.name}", flush=True)
     tallies = [_timed(name, run) for name in given.parts or PARTS]
     print(f"\n{'part':<24}{'time':>8}  {'failed':>6}  counts")

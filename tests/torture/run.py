@@ -33,11 +33,13 @@ class Size:
     ledger_kills: int
     server_kills: int
     family_kills: int
+    family_seconds: float
+    """In which a family has to follow its server. A busy machine is not to fail the small size."""
     mutants: int
 
 
-SMALL = Size("small", 8_000, 8_000, 6, 1_500, 3_000, 20, 20, 30, 6, 3, 3)
-LARGE = Size("large", 200_000, 200_000, 200, 50_000, 100_000, 600, 1_000, 1_000, 100, 100, 1_000)
+SMALL = Size("small", 8_000, 8_000, 6, 1_500, 3_000, 20, 20, 30, 6, 3, 30, 3)
+LARGE = Size("large", 200_000, 200_000, 200, 50_000, 100_000, 600, 1_000, 1_000, 100, 100, 5, 1_000)
 SIZES = {size.name: size for size in (SMALL, LARGE)}
 
 

@@ -1,4 +1,4 @@
-"""Servers that are killed while an agent, a model and a command run: five seconds later nobody of them is left."""
+"""Servers that are killed while an agent, a model and a command run: seconds later nobody of them is left."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from tests.support.editor import Editor
     from tests.torture.run import Run
 
-LEFT_AFTER = 5.0
 PATIENCE = 180.0
+OVER = 60.0
+"""Seconds after which whoever is left will stay."""
 COMMAND = ["/bin/sh", "-c", "setsid sleep 3600 & sleep 3600"]
 ANSWERS: dict[str, Any] = {"ollm/permission": {"result": {"optionId": "allow_once"}}}
 LONG = "Count from one to five hundred in words, one number per line."
@@ -104,7 +105,18 @@ async def _begin(server: Editor, chance: random.Random) -> int:
     return waited
 
 
-async def _kill_one(chance: random.Random, model: Path, tally: Tally) -> None:
+async def _gone_after(house: Household, killed: float) -> tuple[float, list[psutil.Process]]:
+    """The seconds from the kill to the first look that found nobody; and who is left when there is no such look."""
+    while True:
+        looked = time.monotonic() - killed
+        left = await asyncio.to_thread(house.processes)
+        if not left or looked > OVER:
+            return looked, left
+        await asyncio.sleep(0.02)
+
+
+async def _kill_one(run: Run, chance: random.Random, model: Path, tally: Tally) -> float:
+    """Seconds until nobody was left."""
     with tempfile.TemporaryDirectory(prefix="torture-", ignore_cleanup_errors=True) as name:
         house = Household(Path(name), model)
         async with FakeOllama(answer=_calling) as fake:
@@ -121,23 +133,26 @@ async def _kill_one(chance: random.Random, model: Path, tally: Tally) -> None:
                 except Refused as refusal:
                     tally.fail(f"not everything ran: {refusal}")
                 before = await asyncio.to_thread(house.processes)
+                killed = time.monotonic()
                 await server.kill()
                 tally.count("kills")
                 tally.count("processes with them", len(before) - 1)
-                end = time.monotonic() + LEFT_AFTER
-                while (left := await asyncio.to_thread(house.processes)) and time.monotonic() < end:
-                    await asyncio.sleep(0.1)
+                seconds, left = await _gone_after(house, killed)
                 tally.count("left", len(left))
                 for process in left:
                     with suppress(psutil.Error):
                         tally.fail(f"left: {process.pid} {process.cmdline()[:6]}")
                         process.kill()
+                if seconds > run.size.family_seconds:
+                    tally.fail(f"{len(before) - 1} processes had gone only {seconds:.1f} s after the kill")
+    return seconds
 
 
 async def _kill(run: Run) -> Tally:
     tally, chance, model = Tally("families"), run.chance("families"), await asyncio.to_thread(fetch)
-    for _ in range(run.size.family_kills):
-        await _kill_one(chance, model, tally)
+    seconds = sorted([await _kill_one(run, chance, model, tally) for _ in range(run.size.family_kills)])
+    tally.count("ms until the last had gone (median)", round(1000 * seconds[len(seconds) // 2]))
+    tally.count("ms (slowest)", round(1000 * seconds[-1]))
     return tally
 
 
