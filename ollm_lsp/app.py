@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import logging
 import os
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
@@ -54,10 +55,12 @@ class App:
 
     @cached_property
     def state(self) -> Path:
+        from ollm_lsp.processes.register import register
         from ollm_lsp.store.places import keep_private, state_directory
 
         state = state_directory(self._environ)
         keep_private(state)
+        register.place = state / "processes"
         return state
 
     @cached_property
@@ -228,6 +231,16 @@ class App:
     async def fits(self) -> Fits:
         schema = await asyncio.to_thread(importlib.import_module, "ollm_lsp.tools.schema")
         return schema.fits
+
+    async def sweep(self) -> None:
+        from ollm_lsp.processes.register import register
+        from ollm_lsp.providers import fetch_folder
+        from ollm_lsp.store import leftovers
+
+        await asyncio.to_thread(fetch_folder.sweep, self.state / "models")
+        await asyncio.to_thread(leftovers.sweep, self.state / "agents" / "hiding")
+        if ended := await register.sweep():
+            logging.getLogger(__name__).warning("Ended %d programs that a killed server had left.", ended)
 
     async def close(self) -> None:
         if "registry" in self.__dict__:

@@ -104,6 +104,10 @@ class Services(Protocol):
         """The check of tool calls against the schemas of their tools."""
         ...
 
+    async def sweep(self) -> None:
+        """End and remove what killed servers left behind."""
+        ...
+
     async def close(self) -> None: ...
 
 

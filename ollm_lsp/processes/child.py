@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ollm_lsp.core.errors import UnreadableFile
 from ollm_lsp.processes import family
 from ollm_lsp.processes.family import FORCED, MARK, POLITE
+from ollm_lsp.processes.register import register
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -32,19 +33,20 @@ async def started(
     env: Mapping[str, str],
     feed: bytes | None = None,
     joined: bool = False,
-    guarded: bool = False,
     wide: bool = False,
 ) -> AsyncGenerator[Process]:
-    """A running child. When the block is left, it and everything that it started is ended.
+    """A running child. When the block is left, or this process is killed, it and everything that it started is ended.
 
     `feed` is what it reads; without it there is nothing to read. With `joined`, errors come in the same stream. A
-    child that is `guarded` is ended as well when this process is killed. A `wide` pipe holds as much of its output as
-    the system allows: some programs lose, when they end, what nobody has read yet.
+    `wide` pipe holds as much of its output as the system allows: some programs lose, when they end, what nobody has
+    read yet.
     """
     mark = secrets.token_hex(16)
-    guardian = await _guardian(mark) if guarded and sys.platform != "win32" else None
+    guardian = await _guardian(mark) if sys.platform != "win32" else None
+    register.expect(mark)
     try:
         process = await _start(argv, cwd, {**env, MARK: mark}, is_fed=feed is not None, joined=joined)
+        register.tell(mark, process.pid)
         if guardian and guardian.stdin:
             guardian.stdin.write(b"%d" % process.pid)
         feeding: asyncio.Task[None] | None = None
@@ -60,6 +62,7 @@ async def started(
                 await asyncio.gather(feeding, return_exceptions=True)
             await _end(process, mark)
     finally:
+        register.strike(mark)
         if guardian:
             await _dismiss(guardian)
 

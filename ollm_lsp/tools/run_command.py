@@ -114,7 +114,7 @@ class RunCommand:
         output = Output()
         env = await in_thread(lambda _: programs.environment(self._workspace.roots), _LOOK_UP)
         was_slow = False
-        async with child.started(argv, cwd=folder.path, env=env, joined=True, guarded=True) as process:
+        async with child.started(argv, cwd=folder.path, env=env, joined=True) as process:
             try:
                 async with asyncio.timeout(self._time_limit):
                     await _follow(process, output)

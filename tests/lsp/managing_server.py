@@ -138,6 +138,9 @@ class FixedServices:
     async def fits(self) -> Fits:
         return any_object
 
+    async def sweep(self) -> None:
+        """Nobody left anything."""
+
     async def close(self) -> None:
         """There is nothing to close."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def test_a_child_reads_all_it_is_fed_and_is_heard_out() -> None:
     copy = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"
     argv = [sys.executable, "-IS", "-c", copy]
-    async with child.started(argv, cwd=Path("/"), env={}, feed=b"x" * 3_000_000, guarded=True, wide=True) as process:
+    async with child.started(argv, cwd=Path("/"), env={}, feed=b"x" * 3_000_000, wide=True) as process:
         assert process.stdout
         assert len(await process.stdout.read()) == 3_000_000
         assert await child.exited(process) == 0
@@ -49,7 +49,7 @@ def test_an_environment_holds_what_is_listed_and_what_is_named() -> None:
 @pytest.mark.threat("F42")
 async def test_a_block_that_fails_ends_its_child() -> None:
     async def fail() -> None:
-        async with child.started(["/bin/sleep", "3600"], cwd=Path("/"), env={}, guarded=True) as process:
+        async with child.started(["/bin/sleep", "3600"], cwd=Path("/"), env={}) as process:
             started.append(process)
             raise KeyError
 

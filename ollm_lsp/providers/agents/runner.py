@@ -87,7 +87,7 @@ class Run:
         command = self._command
         try:
             async with started(
-                command.argv, cwd=command.cwd, env=command.environment, feed=command.prompt, guarded=True, wide=True
+                command.argv, cwd=command.cwd, env=command.environment, feed=command.prompt, wide=True
             ) as process:
                 if process.stderr is None:
                     raise AssertionError("this pipe was asked for")

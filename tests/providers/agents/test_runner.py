@@ -235,7 +235,7 @@ from pathlib import Path
 from ollm_lsp.processes.child import started
 
 async def main():
-    async with started(json.loads(sys.argv[1]), cwd=Path("/"), env={"HOME": sys.argv[2]}, guarded=True) as process:
+    async with started(json.loads(sys.argv[1]), cwd=Path("/"), env={"HOME": sys.argv[2]}) as process:
         await process.stdout.read(1)
         print("ready", flush=True)
         await asyncio.sleep(3600)
