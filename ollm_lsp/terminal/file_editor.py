@@ -6,6 +6,7 @@ the open buffer, or with the text that the user was shown. Every file is replace
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from contextlib import suppress
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from ollm_lsp.core.lines import body, split
+from ollm_lsp.processes.holding import held
 from ollm_lsp.terminal.buffers import Buffer, language_of
 from ollm_lsp.terminal.payload import Payload
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _MARK = b"\xef\xbb\xbf"
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What a file system says that knows no second names for a file."""
 
 
 class Refused(Exception):
@@ -76,10 +80,8 @@ class FileEditor:
                 raise Refused(f"there is no way to {kind} a file")
 
     def _rename(self, path: Path, new_path: Path) -> None:
-        if new_path.exists():
-            raise Refused(f"{new_path} is already there")
         new_path.parent.mkdir(parents=True, exist_ok=True)
-        path.rename(new_path)
+        move(path, new_path)
         if path in self._open:
             text, _ = self._open[path]
             self._closed(path)
@@ -158,17 +160,59 @@ def _edited(text: str, edits: Sequence[Payload]) -> str:
     return text
 
 
+def move(path: Path, new_path: Path) -> None:
+    """Give a file or folder another name, never over another one, also when that appears in the same moment."""
+    if os.path.lexists(new_path):
+        raise Refused(f"{new_path} is already there")
+    try:
+        if path.is_dir() or not _linked(path, new_path):
+            path.rename(new_path)
+    except FileExistsError:
+        raise Refused(f"{new_path} is already there") from None
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        raise Refused(f"{new_path} is on another file system than {path}, which must be moved by hand") from None
+
+
+def _linked(path: Path, new_path: Path) -> bool:
+    """A second name and then only that one: a rename would take the place of whatever is there."""
+    try:
+        new_path.hardlink_to(path)
+    except OSError as error:
+        if error.errno in _NO_LINKS:
+            return False
+        raise
+    path.unlink()
+    return True
+
+
 def put_in_place(path: Path, content: bytes) -> None:
     """Put a new content in the place of a file; whoever reads it meanwhile reads the old one or the new one."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    _sweep(path)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_beginning(path))
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(path.stat().st_mode & 0o7777)
-        Path(name).replace(path)
+        with held(Path(name)):
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(path.stat().st_mode & 0o7777)
+            Path(name).replace(path)
     except BaseException:
         with suppress(OSError):
             Path(name).unlink()
         raise
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.name}.ollm-"
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a killed process was about to put in this place."""
+    with suppress(OSError):
+        for left in [one for one in path.parent.iterdir() if one.name.startswith(_beginning(path))]:
+            with suppress(OSError), held(left) as is_left:
+                if is_left:
+                    left.unlink()

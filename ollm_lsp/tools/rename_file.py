@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.change import RenameFile as Move
-from ollm_lsp.core.errors import PermissionDenied
+from ollm_lsp.core.errors import OllmError, PermissionDenied
 from ollm_lsp.core.tool import Location, ToolKind, ToolOutcome, ToolSpec
 from ollm_lsp.tools.parameters import PATH, parameters, text
 from ollm_lsp.tools.proposing import failure
@@ -53,17 +53,26 @@ class RenameFile:
             )
         if reason := await self._obstacle(old, new):
             return failure(f"{reason} Nothing was moved.")
-        kind = await view.kind(old)
+        kind, text_before = await view.kind(old), await self._text(old, only_closed=True)
         change = Move(old.uri, new.uri)
         title = f"Move {old.shown} to {new.shown}"
         if outcome := await self._proposing.propose(self.spec.name, title, change, run):
             return outcome
-        if await view.kind(old) is not None or await view.kind(new) != kind:
+        is_there = await view.kind(old) is None and await view.kind(new) == kind
+        if not is_there or (text_before is not None and await self._text(new) != text_before):
             return failure(
                 f"The editor said that it moved {old.shown}, but {new.shown} is not what it was. Look there."
             )
         self._proposing.log.move(old.uri, new.uri)
         return ToolOutcome(f"{old.shown} is now {new.shown}.")
+
+    async def _text(self, place: Place, *, only_closed: bool = False) -> str | None:
+        """What a file says, if it can be read: between file systems an editor copies it, and a copy can be cut."""
+        try:
+            snapshot = await self._proposing.view.read(place)
+        except OllmError:
+            return None
+        return None if only_closed and snapshot.version is not None else snapshot.text
 
     async def _obstacle(self, old: Place, new: Place) -> str | None:
         view = self._proposing.view

@@ -127,6 +127,7 @@ def test_a_file_is_whole_whenever_its_writer_is_killed(step: str, tmp_path: Path
     assert path.read_bytes() == b"old"
     file_editor.put_in_place(path, b"new")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o640)
+    assert [one.name for one in tmp_path.iterdir()] == ["file"], "what the killed one left is gone"
 
 
 @pytest.mark.threat("F28")
