@@ -98,10 +98,13 @@ WRITERS = {
     "checkup.py",  # tries whether the state directory can be written
     "settings/contribution.py",  # writes the package.json of our own extension, for its developers
     "settings/starter.py",  # makes the user's own settings file, when they ask for it and there is none
+    "processes/register.py",  # notes running children in the state directory
     "providers/agents/cli_agent.py",  # makes an empty folder there
+    "providers/fetch_folder.py",  # removes what broken fetches left there
     "providers/model_file.py",  # keeps the fetched model there
     "providers/model_process.py",  # and the log of its process
     "store/database.py",  # keeps the conversations there
+    "store/leftovers.py",  # removes halves of files there
     "store/places.py",  # makes that directory, for this user alone
     "store/texts.py",  # and texts that an editor shows
     "terminal/file_editor.py",  # the terminal is the editor there, and its user has allowed the change
