@@ -33,16 +33,17 @@ async def started(
     env: Mapping[str, str],
     feed: bytes | None = None,
     joined: bool = False,
+    guarded: bool = True,
     wide: bool = False,
 ) -> AsyncGenerator[Process]:
     """A running child. When the block is left, or this process is killed, it and everything that it started is ended.
 
     `feed` is what it reads; without it there is nothing to read. With `joined`, errors come in the same stream. A
     `wide` pipe holds as much of its output as the system allows: some programs lose, when they end, what nobody has
-    read yet.
+    read yet. One that ends soon by itself needs not be `guarded`.
     """
     mark = secrets.token_hex(16)
-    guardian = await _guardian(mark) if sys.platform != "win32" else None
+    guardian = await _guardian(mark) if guarded and sys.platform != "win32" else None
     register.expect(mark)
     try:
         process = await _start(argv, cwd, {**env, MARK: mark}, is_fed=feed is not None, joined=joined)

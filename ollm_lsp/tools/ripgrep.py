@@ -48,7 +48,7 @@ class Ripgrep:
         path = str(top.path)
         argv = [*self._argv(query), *_RULES, *_MORE_RULES, *_types(query), f"--max-count={MAX_COUNT}"]
         argv += ["--with-filename", "--null", "--", query.text, path]
-        async with child.started(argv, cwd=_nowhere(), env=self._env) as process:
+        async with child.started(argv, cwd=_nowhere(), env=self._env, guarded=False) as process:
             if process.stdout is None or process.stderr is None:
                 raise AssertionError("both pipes were asked for")
             async for name, line, beginning in _records(process.stdout, os.fsencode(path)):
@@ -67,7 +67,7 @@ class Ripgrep:
             query.text,
             "-",
         ]
-        async with child.started(argv, cwd=_nowhere(), env=self._env, feed=joined) as process:
+        async with child.started(argv, cwd=_nowhere(), env=self._env, feed=joined, guarded=False) as process:
             if process.stdout is None or process.stderr is None:
                 raise AssertionError("both pipes were asked for")
             output = await process.stdout.read()
