@@ -43,6 +43,8 @@ class Neovim:
     screen: Terminal
     wire: Wire
     rpc: Rpc
+    errors: Path
+    """What it said before it had a screen."""
 
     async def lua(self, code: str, *arguments: Any) -> Any:
         try:
@@ -70,8 +72,12 @@ class Neovim:
             found[:] = [await self.lua(code, *arguments)]
             return bool(fits(found[0]))
 
-        await until(look, what, lambda: f"{found}\n{self.screen.screen()}\n{self.wire.log()}")
+        await until(look, what, lambda: f"{found}\n{self._situation()}")
         return found[0]
+
+    def _situation(self) -> str:
+        errors = self.errors.read_text(encoding="utf-8", errors="replace")
+        return f"{self.screen.screen()}\nerrors at start: {errors or 'none'}\nserver's log: {self.wire.log()}"
 
     async def ready(self) -> None:
         await self.until("return #vim.lsp.get_clients({ name = 'ollm_lsp', bufnr = 0 }) > 0", "the server")
@@ -118,4 +124,4 @@ async def neovim(
         screen.start(["sh", "-c", START, str(program), str(init), str(socket), name], user.project)
         await until(socket.with_suffix(".ready").exists, "Neovim", screen.screen)
         async with connected(socket) as rpc:
-            yield Neovim(screen, Wire(user.tap), rpc)
+            yield Neovim(screen, Wire(user.tap), rpc, init.with_name(f"{init.name}.log"))
