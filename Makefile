@@ -15,7 +15,7 @@ VSCODE := editors/vscode
 MODULES := $(VSCODE)/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ollama test-wire test-cli-agents test-editors test-neovim test-vscode torture mutants vsix vscode-settings lint lint-neovim lint-vscode format bench bench-full bench-check performance-docs properties threats screenshots vscode-screenshots settings-docs constraints clean
+.PHONY: help demo test test-ollama test-wire test-cli-agents test-editors test-neovim test-vscode torture mutants vsix vscode-settings lint lint-neovim neovim-types lint-vscode format bench bench-full bench-check performance-docs properties threats screenshots vscode-screenshots settings-docs constraints clean
 
 help: ## show this
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -112,14 +112,18 @@ lint: $(DEV) lint-vscode ## check formatting, lint rules, types and the layers
 	@$(BIN)/lint-imports --no-logo
 	@$(MAKE) -s lint-neovim
 
-lint-neovim: ## check the format and the types of the Neovim plugin
+lint-neovim: ## check the format of the Neovim plugin, and its types if neovim-types has been run here
 	@if command -v npm >/dev/null; then $(MAKE) -s $(STYLUA)/.installed && node editors/neovim/stylua.mjs $(STYLUA) --check; \
 		else echo "NOT CHECKED: the format of the Lua files, for npm is not there: https://nodejs.org"; fi
-	@if command -v cargo >/dev/null; then $(MAKE) -s $(EMMYLUA) && $(PYTHON) -m tests.editors.lua_types $(EMMYLUA); \
-		else echo "NOT CHECKED: the types of the Lua files, for cargo is not there: https://rustup.rs"; fi
+	@if test -x $(EMMYLUA); then $(PYTHON) -m tests.editors.lua_types $(EMMYLUA); \
+		else echo "NOT CHECKED: the types of the Lua files, for the checker is not built yet: make neovim-types"; fi
+
+neovim-types: $(EMMYLUA) ## check the types of the Neovim plugin; the checker is built once with cargo
+	@$(PYTHON) -m tests.editors.lua_types $(EMMYLUA)
 
 # It comes as source only. Without optimisation and debug information it is built sooner, and fast enough.
 $(EMMYLUA):
+	@command -v cargo >/dev/null || { echo "make neovim-types builds emmylua_check with cargo, which is not there: https://rustup.rs"; exit 1; }
 	@echo "Building emmylua_check, which takes some minutes …"
 	@mkdir -p .cache
 	@CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --debug --locked --root .cache/emmylua emmylua_check@0.25.1 2>.cache/emmylua.log \
