@@ -45,8 +45,6 @@ PARTS = {
     "profile": ("Where the CPU of a token goes", profile.measure),
 }
 TITLES = {name: title for name, (title, _) in PARTS.items()}
-NOT_COMPARED = ("million", "store", "profile")
-"""Parts without ratios."""
 
 
 async def measured(names: Sequence[str], effort: Effort) -> tuple[Result, list[str]]:
@@ -65,13 +63,15 @@ async def measured(names: Sequence[str], effort: Effort) -> tuple[Result, list[s
             failed.append(name)
         else:
             print(table(f"{title} ({monotonic() - began:.0f} s)", parts[name]), end="\n\n", flush=True)
-    return Result(parts, about, is_full=effort.is_full and list(parts) == list(PARTS)), failed
+    is_full = effort.is_full and effort.most is None and list(parts) == list(PARTS)
+    return Result(parts, about, is_full), failed
 
 
 def measure(names: Sequence[str], effort: Effort) -> int:
     began = monotonic()
     found, failed = asyncio.run(measured(names, effort))
     print(f"{monotonic() - began:.0f} s, {found.save()}")
+    print(table("What must hold", found.must_hold({name: name for name in found.parts})), end="\n\n")
     for name in failed:
         print(f"FAILED: {name}")
     for name in found.missed:
@@ -84,7 +84,8 @@ def measure(names: Sequence[str], effort: Effort) -> int:
 def compare(names: Sequence[str]) -> int:
     """Measure, and measure once more what seems to have become worse: a busy moment does not come twice."""
     before = result.load(BASELINE).parts
-    found, failed = asyncio.run(measured([name for name in names if name in before], Effort(is_full=False)))
+    known = [name for name in names if name in before and check.compared(before[name], before[name])]
+    found, failed = asyncio.run(measured(known, Effort(is_full=False)))
     worse = [name for name, findings in found.parts.items() if check.regressions(findings, before[name])]
     if worse:
         print(f"Worse than before, so measured again: {', '.join(worse)}")
@@ -112,6 +113,7 @@ def main() -> int:
     parser = ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; without any, all")
     parser.add_argument("--full", action="store_true", help="all peers, sizes and rounds; then the page is written")
+    parser.add_argument("--rounds", type=int, help="no more rounds than that, to try it out; the page stays as it is")
     parser.add_argument("--check", action="store_true", help="compare with the committed ratios")
     parser.add_argument("--publish", action="store_true", help="write the page from the newest full result")
     chosen = parser.parse_args()
@@ -124,8 +126,8 @@ def main() -> int:
         publish(result.load(newest))
         return 0
     if chosen.check:
-        return compare(chosen.parts or [name for name in PARTS if name not in NOT_COMPARED])
-    return measure(chosen.parts or list(PARTS), Effort(is_full=chosen.full))
+        return compare(chosen.parts or list(PARTS))
+    return measure(chosen.parts or list(PARTS), Effort(chosen.full, chosen.rounds))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ class Effort:
     """The whole suite, or the short one, whose figures have the same names."""
 
     is_full: bool
+    most: int | None = None
+    """No more rounds than that, to see that everything works; then the figures mean little."""
 
     def sizes(self, *full: int) -> tuple[int, ...]:
         """All sizes, or the smallest and the largest."""
@@ -25,8 +27,10 @@ class Effort:
 
         The short suite takes half of the rounds, but no less than three.
         """
+        count = rounds if self.is_full else max(3, rounds // 2)
+        count = count if self.most is None else min(count, self.most)
         samples: dict[Key, list[Sample]] = {name: [] for name in variants}
-        for number in range(1 + (rounds if self.is_full else max(3, rounds // 2))):
+        for number in range(1 + count):
             for name, variant in variants.items():
                 sample = await variant()
                 if number:

@@ -56,11 +56,10 @@ BARS = (
 
 def pages(result: Result, titles: Mapping[str, str]) -> dict[Path, str]:
     """Each file with its text."""
-    growths = [growth for findings in result.parts.values() for growth in findings.growths]
     return {
         PAGE: "\n".join(_page(result, titles)) + "\n",
         PEERS: bars(list(_bars(result))),
-        GROWTH: panels(growths),
+        GROWTH: panels(result.must_hold(titles).growths),
     }
 
 
@@ -69,12 +68,11 @@ def _page(result: Result, titles: Mapping[str, str]) -> Iterator[str]:
     yield from _circumstances(result.circumstances)
     yield COMMANDS
     yield from _rows("", *COLUMNS)
-    for part, findings in result.parts.items():
-        for figure in findings.figures:
-            if figure.binding:
-                yield _row(f"{titles[part]}: {figure.name}", *_cells(figure))
+    must_hold = result.must_hold(titles)
+    for figure in must_hold.figures:
+        yield _row(figure.name, *_cells(figure))
     yield GROWTHS
-    yield from _growth_rows([growth for findings in result.parts.values() for growth in findings.growths])
+    yield from _growth_rows(must_hold.growths)
     yield ""
     yield "## All figures"
     for part, findings in result.parts.items():

@@ -5,7 +5,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +31,14 @@ class Result:
     @property
     def missed(self) -> list[str]:
         return [f"{part}: {name}" for part, findings in self.parts.items() for name in findings.missed]
+
+    def must_hold(self, titles: Mapping[str, str]) -> Findings:
+        """All binding goals, and all growth, each with the title of its part."""
+        parts = [(titles[part], findings) for part, findings in self.parts.items()]
+        return Findings(
+            [replace(one, name=f"{title}: {one.name}") for title, part in parts for one in part.figures if one.binding],
+            [growth for _, part in parts for growth in part.growths],
+        )
 
     def save(self) -> Path:
         RESULTS.mkdir(exist_ok=True)
