@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, field
 
 from ollm_lsp.lsp.buffer import Position, Range
+from ollm_lsp.lsp.late_class import params
 from ollm_lsp.lsp.standard import Token
 
 VERSION = 1
@@ -65,7 +66,7 @@ DIAGNOSTICS = "ollm/diagnostics"
 __all__ = ["Position", "Range", "Token"]
 
 
-@frozen
+@params
 class WireImage:
     """An image in base64."""
 
@@ -73,7 +74,7 @@ class WireImage:
     data: str
 
 
-@frozen
+@params
 class ChatContext:
     """What the user points at."""
 
@@ -98,7 +99,7 @@ def _not_negative(_instance: object, attribute: Attribute[Any], value: int | Non
         raise ValueError(f"{attribute.name} is negative")
 
 
-@frozen
+@params
 class ChatSendParams:
     """A message of the user."""
 
@@ -112,7 +113,7 @@ class ChatSendParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class ChatCommandParams:
     """What `ollm.chat.send` takes: a chat document to be answered, or a message as in `ollm/chat/send`."""
 
@@ -128,7 +129,7 @@ class ChatCommandParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class ContextPreviewParams:
     """A message that is not sent: what would go with it?"""
 
@@ -149,7 +150,7 @@ class ContextPreviewParams:
         return ChatContext(self.uri, self.range, self.files, self.images)
 
 
-@frozen
+@params
 class ChatStopParams:
     """The chat document whose answer is to be stopped; without one, all of them."""
 
@@ -157,7 +158,7 @@ class ChatStopParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class ChatOpenParams:
     """What a new chat document begins with: a selection or a document, words, or a kept conversation."""
 
@@ -169,7 +170,7 @@ class ChatOpenParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class ConversationParams:
     """Which conversation is meant."""
 
@@ -178,7 +179,7 @@ class ConversationParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class ChatRenameParams:
     """Another title for a conversation."""
 
@@ -187,7 +188,7 @@ class ChatRenameParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class ActionParams:
     """Something to be done with a piece of code; without a place, with that which the user was at last."""
 
@@ -203,14 +204,14 @@ class ActionParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class CommandParams:
     """Of a command that needs no more."""
 
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class CancelWorkParams:
     """What is to be stopped: all that runs, unless it is named."""
 
@@ -219,7 +220,7 @@ class CancelWorkParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class ReleaseParams(ChatSendParams):
     """A message for an external provider."""
 
@@ -229,7 +230,7 @@ class ReleaseParams(ChatSendParams):
     max_turns: int | None = field(default=None, validator=_at_least_one)
 
 
-@frozen
+@params
 class ReleaseHereParams:
     """A release on a piece of code; without words of the user, it is about what is wrong there."""
 
@@ -248,7 +249,7 @@ class ReleaseHereParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class HistoryParams:
     """How many releases are wanted."""
 
@@ -256,7 +257,7 @@ class HistoryParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class ProposalParams:
     """A proposal by its id; where none is given, the last one is meant if that makes sense."""
 
@@ -264,7 +265,7 @@ class ProposalParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class SettleParams:
     """A decision about a proposal that waits, or about one of its hunks."""
 
@@ -274,7 +275,7 @@ class SettleParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class ModelsListParams:
     """Which models are there?"""
 
@@ -283,7 +284,7 @@ class ModelsListParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class ModelParams:
     """One model, as `provider:name`, that is to be fetched, shown or deleted."""
 

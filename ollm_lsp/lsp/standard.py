@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from ollm_lsp.lsp.buffer import Position, Range
+from ollm_lsp.lsp.late_class import params
 
 Token: TypeAlias = str | int
 __all__ = ["Position", "Range"]
 
 
-@frozen
+@params
 class InitializeParams:
     """The start of a session; what the client can do is read by `ClientCapabilities`."""
 
@@ -24,7 +25,7 @@ class InitializeParams:
     work_done_token: Token | None = None
 
 
-@frozen
+@params
 class WorkspaceFolder:
     """A folder that the editor has open."""
 
@@ -32,33 +33,33 @@ class WorkspaceFolder:
     name: str = ""
 
 
-@frozen
+@params
 class NoParams:
     """Of a method that takes none."""
 
 
-@frozen
+@params
 class SetTraceParams:
     """How much the client wants to hear."""
 
     value: str
 
 
-@frozen
+@params
 class CancelParams:
     """The request that the client no longer wants."""
 
     id: Token
 
 
-@frozen
+@params
 class ProgressCancelParams:
     """The progress whose cancel button was pressed."""
 
     token: Token
 
 
-@frozen
+@params
 class TextDocumentItem:
     """A document as it is opened."""
 
@@ -68,14 +69,14 @@ class TextDocumentItem:
     version: int = 0
 
 
-@frozen
+@params
 class DidOpenParams:
     """A document was opened."""
 
     text_document: TextDocumentItem
 
 
-@frozen
+@params
 class VersionedIdentifier:
     """A document at a version."""
 
@@ -83,7 +84,7 @@ class VersionedIdentifier:
     version: int = 0
 
 
-@frozen
+@params
 class ContentChange:
     """New text for a range, or for the whole document when there is no range."""
 
@@ -91,7 +92,7 @@ class ContentChange:
     range: Range | None = None
 
 
-@frozen
+@params
 class DidChangeParams:
     """A document was edited."""
 
@@ -99,35 +100,35 @@ class DidChangeParams:
     content_changes: list[ContentChange]
 
 
-@frozen
+@params
 class TextDocumentIdentifier:
     """A document by its address."""
 
     uri: str
 
 
-@frozen
+@params
 class DidCloseParams:
     """A document was closed."""
 
     text_document: TextDocumentIdentifier
 
 
-@frozen
+@params
 class DidSaveParams:
     """A document was written to the disk by the editor."""
 
     text_document: TextDocumentIdentifier
 
 
-@frozen
+@params
 class DidChangeConfigurationParams:
     """The editor's settings changed; editors that are asked for them send nothing useful here."""
 
     settings: Any = None
 
 
-@frozen
+@params
 class FoldersChange:
     """Folders that were added and removed."""
 
@@ -135,14 +136,14 @@ class FoldersChange:
     removed: list[WorkspaceFolder] = field(factory=list[WorkspaceFolder])
 
 
-@frozen
+@params
 class DidChangeWorkspaceFoldersParams:
     """The editor opened or closed folders."""
 
     event: FoldersChange
 
 
-@frozen
+@params
 class FileRename:
     """A file or folder, and what it is called now."""
 
@@ -150,14 +151,14 @@ class FileRename:
     new_uri: str
 
 
-@frozen
+@params
 class RenameFilesParams:
     """The user renamed files or folders."""
 
     files: list[FileRename]
 
 
-@frozen
+@params
 class DocumentParams:
     """What is in this document?"""
 
@@ -166,7 +167,7 @@ class DocumentParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class CompletionParams:
     """What can be written here?"""
 
@@ -176,14 +177,14 @@ class CompletionParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class ContentParams:
     """The text of a document of ours, by its address."""
 
     uri: str
 
 
-@frozen
+@params
 class CodeActionContext:
     """What the editor knows about the place."""
 
@@ -193,7 +194,7 @@ class CodeActionContext:
     """2 when the editor asks by itself, as at every move of the cursor or before it saves."""
 
 
-@frozen
+@params
 class CodeActionParams:
     """What can be done here?"""
 
@@ -204,7 +205,7 @@ class CodeActionParams:
     partial_result_token: Token | None = None
 
 
-@frozen
+@params
 class ExecuteCommandParams:
     """The user chose a command."""
 
