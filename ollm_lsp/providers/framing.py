@@ -12,7 +12,7 @@ A framer that raised is spent: what it delivered stays valid, but it is not to b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ollm_lsp.core.errors import MalformedAnswer
 
@@ -22,8 +22,7 @@ MAX_LINE = 32 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class SseEvent:
+class SseEvent(NamedTuple):
     """A server-sent event: its data lines joined by LF, and its name."""
 
     data: str

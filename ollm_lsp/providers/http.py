@@ -17,7 +17,7 @@ from ollm_lsp.core.foreign_json import JsonError, decode, object_in
 from ollm_lsp.providers.framing import NdjsonFramer
 from ollm_lsp.providers.proxy import proxy_for
 from ollm_lsp.providers.retry_after import retry_after
-from ollm_lsp.providers.wire.codec import Answer
+from ollm_lsp.providers.wire.codec import Answer, joined
 from ollm_lsp.providers.wire.faults import excerpt, malformed
 from ollm_lsp.providers.wire.refusal import Complaint, complaint_in, refusal
 from ollm_lsp.settings.address import is_loopback
@@ -145,7 +145,7 @@ class Endpoint:
         async with self._patiently(path, body, deadline, silence) as response:
             while not answer.finished:
                 chunk = await self._next(response.content, deadline, silence)
-                for event in answer.feed(chunk) if chunk else self._close(answer, response):
+                for event in joined(answer.feed(chunk) if chunk else self._close(answer, response)):
                     yield event
                 if answer.size > size:
                     size = answer.size

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from ollm_lsp.core.errors import MalformedAnswer
-from ollm_lsp.core.events import Finished
+from ollm_lsp.core.errors import MalformedAnswer, ProviderError
+from ollm_lsp.core.events import Finished, TextDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
     from ollm_lsp.core.events import ProviderEvent
 
@@ -19,6 +19,8 @@ FrameT_contra = TypeVar("FrameT_contra", contravariant=True)
 
 HEAD = 64 * 1024
 """How many bytes are kept of something that has no frames."""
+MOST_JOINED = 32
+"""How many deltas become one: few enough to decode them in a fraction of a millisecond, for others wait meanwhile."""
 
 
 class Framer(Protocol[FrameT_co]):
@@ -84,3 +86,32 @@ class Answer(Generic[FrameT]):
                 yield event
                 if self.finished:
                     return
+
+
+def joined(events: Iterable[ProviderEvent]) -> Generator[ProviderEvent]:
+    """The events of one chunk: its first delta at once, further deltas of text that follow each other as one.
+
+    Everything behind is paid by the event. A model that is slower than we are sends one delta in a chunk; a fast one
+    sends many, and then this halves the CPU of a token.
+    """
+    texts: list[str] = []
+    most = 1
+    try:
+        for event in events:
+            if isinstance(event, TextDelta):
+                texts.append(event.text)
+                if len(texts) < most:
+                    continue
+            if texts:
+                most = MOST_JOINED
+                yield TextDelta("".join(texts))
+                texts.clear()
+            if not isinstance(event, TextDelta):
+                yield event
+    except ProviderError:
+        # What came before the failure has come.
+        if texts:
+            yield TextDelta("".join(texts))
+        raise
+    if texts:
+        yield TextDelta("".join(texts))
