@@ -39,6 +39,8 @@ MAX_ANSWER = 16 * 1024 * 1024
 """Bound for a streamed answer, in characters: several times what any model can write."""
 SILENCE = 900.0
 """Seconds in which a server may say nothing while it checks the gigabytes of a model that it has fetched."""
+PIECE = 16 * 1024
+"""Bytes that are framed at once: of a quarter of a megabyte, which may wait, other requests would feel it."""
 _STREAMS = ("text/event-stream", "application/x-ndjson")
 _BROKEN = (aiohttp.ClientError, OSError)
 
@@ -160,10 +162,10 @@ class Endpoint:
     async def _next(self, content: aiohttp.StreamReader, deadline: float, silence: str) -> bytes:
         """More bytes, or none at the end."""
         try:
-            if chunk := content.read_nowait():
+            if chunk := content.read_nowait(PIECE):
                 return chunk
             async with asyncio.timeout_at(deadline):
-                return await content.readany()
+                return await content.read(PIECE)
         except TimeoutError:
             raise self._timed_out(silence) from None
         except _BROKEN as error:
