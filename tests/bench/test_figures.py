@@ -123,3 +123,18 @@ async def test_variants_take_turns_and_the_first_round_does_not_count(is_full: b
     assert order == ["a", "b"] * (rounds + 1)
     assert samples["a"] == list(range(3, len(order) + 1, 2))
     assert samples["b"] == list(range(4, len(order) + 1, 2))
+
+
+async def test_a_trial_takes_no_more_rounds_than_it_is_told() -> None:
+    async def variant() -> int:
+        return 1
+
+    assert await Effort(is_full=True, most=2).interleaved(9, {"a": variant}) == {"a": [1, 1]}
+
+
+def test_what_must_hold_is_every_binding_goal_and_all_growth() -> None:
+    steep = growth("edits", "lines", "ms", {10: [1.0], 100: [100.0]})
+    target = replace(FIGURE, name="target", binding=False)
+    must_hold = Result({"start": Findings([FIGURE, target], [steep])}, {}, is_full=False).must_hold({"start": "Start"})
+    assert [figure.name for figure in must_hold.figures] == ["Start: start"]
+    assert must_hold.growths == [steep]
