@@ -30,7 +30,12 @@ DEFAULT_LIMIT = 8_192
 
 def estimate_text(text: str) -> int:
     """The number of tokens in a text, for a model whose tokenizer we do not have: ceil(chars / 4)."""
-    return -(-len(text) // CHARS_PER_TOKEN)
+    return estimate_length(len(text))
+
+
+def estimate_length(length: int) -> int:
+    """The number of tokens in so many characters."""
+    return -(-length // CHARS_PER_TOKEN)
 
 
 def estimate(messages: Iterable[Message]) -> int:
