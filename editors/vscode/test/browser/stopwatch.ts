@@ -1,5 +1,6 @@
 /** What an answer that grows costs a window: long tasks, frames, changed nodes, and the processor time of the main thread. */
 import type { CDPSession, Frame, Page } from "playwright-core";
+import { LONG, Trace } from "./trace";
 
 export interface Seen {
   readonly seconds: number;
@@ -8,6 +9,8 @@ export interface Seen {
   readonly longestGap: number;
   /** By the clock, in milliseconds: they grow when the machine is busy with something else. */
   readonly longTasks: readonly number[];
+  /** Tasks of the main thread that are long by processor time. */
+  readonly longWork: readonly number[];
   /** How often the answer was changed; nodes that were added, removed, and that are there at the end. */
   readonly updates: number;
   readonly added: number;
@@ -39,26 +42,33 @@ export class Stopwatch {
   private constructor(
     private readonly view: Frame,
     private readonly debuggee: CDPSession,
+    private readonly trace: Trace,
   ) {}
 
   static async start(page: Page, view: Frame): Promise<Stopwatch> {
     const debuggee = await page.context().newCDPSession(page);
     await debuggee.send("Performance.enable", { timeDomain: "threadTicks" });
     await view.evaluate(watch);
-    return new Stopwatch(view, debuggee);
+    return new Stopwatch(view, debuggee, await Trace.start(page));
   }
 
-  /** How far it is by now. */
-  async take(): Promise<void> {
-    const blocks = await this.view.evaluate(() => document.querySelectorAll(".log .markdown > *").length);
+  /** How far it is by now: whether this is the end of the answer, and nothing runs any more. Costs the view little. */
+  async isOver(end: string): Promise<boolean> {
+    const { blocks, isOver } = await this.view.evaluate((text) => {
+      const all = document.querySelectorAll(".log .markdown > *");
+      const isRunning = document.querySelector("[aria-busy=true]") !== null;
+      const last = all.item(all.length - 1) as Element | null;
+      return { blocks: all.length, isOver: !isRunning && last?.textContent.includes(text) === true };
+    }, end);
     const { metrics } = await this.debuggee.send("Performance.getMetrics");
     const work = metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
     this.samples.push({ blocks, work: work * 1000 });
     await new Promise((resolve) => setTimeout(resolve, 100));
+    return isOver;
   }
 
   async stop(): Promise<Seen> {
-    await this.take();
+    const work = await this.trace.stop();
     const counts = await this.view.evaluate(() => (globalThis as unknown as { counts: Counts }).counts);
     const nodes = await this.view.evaluate(() => {
       const all = document.createTreeWalker(document.querySelector(".log") ?? document.body);
@@ -71,6 +81,7 @@ export class Stopwatch {
     return {
       ...counts,
       nodes,
+      longWork: work.filter((time) => time > LONG),
       seconds: (Date.now() - this.began) / 1000,
       firstQuarter: this.perBlock(0, total / 4),
       lastQuarter: this.perBlock((3 * total) / 4, total),
@@ -86,11 +97,13 @@ export class Stopwatch {
 }
 
 export function words(seen: Seen): string {
-  const total = Math.round(seen.longTasks.reduce((sum, one) => sum + one, 0));
-  const longest = Math.round(Math.max(0, ...seen.longTasks));
+  const tasks = (times: readonly number[]): string => {
+    const total = Math.round(times.reduce((sum, one) => sum + one, 0));
+    return `${times.length}, together ${total} ms, the longest ${Math.round(Math.max(0, ...times))} ms`;
+  };
   return (
     `${seen.seconds.toFixed(1)} s, ${seen.frames} frames, the longest gap ${Math.round(seen.longestGap)} ms; ` +
-    `${seen.longTasks.length} long tasks by the clock, together ${total} ms, the longest ${longest} ms; ` +
+    `long tasks by the clock: ${tasks(seen.longTasks)}; by processor time: ${tasks(seen.longWork)}; ` +
     `${seen.updates} updates added ${seen.added} and removed ${seen.removed} nodes, ${seen.nodes} are there; ` +
     `a block took ${seen.firstQuarter.toFixed(1)} ms of the processor in the first quarter, ` +
     `${seen.lastQuarter.toFixed(1)} ms in the last one`

@@ -115,24 +115,20 @@ test("of a proposal with two files one is taken", async () => {
   await expect.poll(() => bench.text(), PATIENCE).toContain("Grüße, wie es sich gehört.");
 });
 
-test("an answer of 20,000 tokens is painted while it grows, and no piece of it takes longer than the first", async () => {
+test("an answer of 20,000 tokens is painted while it grows, and every piece of it once", async () => {
   await bench.newChat(view);
   const stopwatch = await Stopwatch.start(window.page, view);
   await bench.ask(view, "Tell a long story.");
-  const last = view.getByText("The story ends here.");
-  const isOver = async (): Promise<boolean> => (await last.count()) > 0;
-  const end = Date.now() + 280_000;
-  while (!(await isOver()) && Date.now() < end) await stopwatch.take();
-  await last.waitFor({ timeout: 1_000 });
-  await settled();
+  while (!(await stopwatch.isOver("The story ends here.")));
   const seen = await stopwatch.stop();
   console.log(`measured: in the window, 20,000 tokens: ${words(seen)}`);
   expect(seen.updates).toBeGreaterThan(20);
   // What is painted once stays: a view that paints everything anew would add as much with every update.
   expect(seen.added).toBeLessThan(3 * seen.nodes + 30 * seen.updates);
   expect(seen.removed).toBeLessThan(seen.nodes + 30 * seen.updates);
-  // The processor's time, so that it does not matter what else the machine does.
-  expect(seen.lastQuarter).toBeLessThan(4 * seen.firstQuarter);
+  // By processor time, so that it does not matter what else the machine does; test/view is stricter with the view alone.
+  const long = seen.longWork.reduce((sum, time) => sum + time, 0) / 1000;
+  expect(long / seen.seconds).toBeLessThan(0.2);
 });
 
 test("nothing was loaded from elsewhere for the view", () => {

@@ -3,6 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Change } from "../../src/chat/conversation";
 import { EMPTY } from "../../src/chat/conversation";
+import { LONG, Trace } from "../browser/trace";
 import { ChatPage, launch } from "./chatPage";
 import { exchange, MARKDOWN } from "./samples";
 
@@ -30,75 +31,45 @@ interface Measured {
   readonly frames: number;
 }
 
-/** What a long task is to a browser, in milliseconds. */
-const LONG = 50;
-
-interface TraceEvent {
-  readonly name: string;
-  readonly tid: number;
-  readonly pid: number;
-  readonly tdur?: number;
-  readonly args: { readonly name?: string };
-}
-
-/** Do something, and measure the processor time of the tasks of the page's main thread meanwhile. */
-async function traced<T>(chat: ChatPage, act: () => Promise<T>): Promise<{ result: T; work: readonly number[] }> {
-  const debuggee = await chat.page.context().newCDPSession(chat.page);
-  const events: TraceEvent[] = [];
-  debuggee.on("Tracing.dataCollected", ({ value }) => {
-    events.push(...(value as unknown as TraceEvent[]));
-  });
-  await debuggee.send("Tracing.start", { transferMode: "ReportEvents", categories: "toplevel,__metadata" });
-  const result = await act();
-  const complete = new Promise((resolve) => debuggee.once("Tracing.tracingComplete", resolve));
-  await debuggee.send("Tracing.end");
-  await complete;
-  const mains = events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain");
-  const isMain = (event: TraceEvent): boolean => mains.some(({ tid, pid }) => tid === event.tid && pid === event.pid);
-  const tasks = events.filter((event) => event.name === "ThreadControllerImpl::RunTask" && isMain(event));
-  return { result, work: tasks.map(({ tdur = 0 }) => tdur / 1000) };
-}
-
 /** Stream as a fast model does: so many tokens a second, each as a delta, told every 16 ms. */
 async function stream(chat: ChatPage, tokens: readonly string[], perSecond: number): Promise<Measured> {
   const [asked, started, turn] = exchange("a", "", "Tell me everything", "f00d", []) as [Change, Change, Change];
   await chat.show(EMPTY);
   await chat.tell({ type: "changes", changes: [asked, started, turn], isRunning: true });
-  const { result, work } = await traced(chat, () =>
-    chat.page.evaluate(
-      async ({ deltas, rate }) => {
-        const longTasks: number[] = [];
-        const observer = new PerformanceObserver((list) => {
-          longTasks.push(...list.getEntries().map((entry) => entry.duration));
-        });
-        observer.observe({ entryTypes: ["longtask"] });
-        let frames = 0;
-        let isOver = false;
-        const count = (): void => {
-          frames += 1;
-          if (!isOver) requestAnimationFrame(count);
-        };
-        requestAnimationFrame(count);
-        const began = performance.now();
-        for (let sent = 0; sent < deltas.length;) {
-          const due = Math.min(Math.ceil(((performance.now() - began) / 1000) * rate), deltas.length);
-          const changes = deltas.slice(sent, due).map((text) => ({ type: "event", event: { type: "text", text } }));
-          sent = Math.max(sent, due);
-          if (changes.length > 0) window.postMessage({ type: "changes", changes, isRunning: true }, "*");
-          await new Promise((resolve) => setTimeout(resolve, 16));
-        }
-        const elapsed = performance.now() - began;
-        const end = { type: "event", event: { type: "finished", reason: "stop" } };
-        window.postMessage({ type: "changes", changes: [end], isRunning: false }, "*");
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        isOver = true;
-        longTasks.push(...observer.takeRecords().map((entry) => entry.duration));
-        return { longTasks, elapsed, frames };
-      },
-      { deltas: tokens as string[], rate: perSecond },
-    ),
+  const trace = await Trace.start(chat.page);
+  const result = await chat.page.evaluate(
+    async ({ deltas, rate }) => {
+      const longTasks: number[] = [];
+      const observer = new PerformanceObserver((list) => {
+        longTasks.push(...list.getEntries().map((entry) => entry.duration));
+      });
+      observer.observe({ entryTypes: ["longtask"] });
+      let frames = 0;
+      let isOver = false;
+      const count = (): void => {
+        frames += 1;
+        if (!isOver) requestAnimationFrame(count);
+      };
+      requestAnimationFrame(count);
+      const began = performance.now();
+      for (let sent = 0; sent < deltas.length;) {
+        const due = Math.min(Math.ceil(((performance.now() - began) / 1000) * rate), deltas.length);
+        const changes = deltas.slice(sent, due).map((text) => ({ type: "event", event: { type: "text", text } }));
+        sent = Math.max(sent, due);
+        if (changes.length > 0) window.postMessage({ type: "changes", changes, isRunning: true }, "*");
+        await new Promise((resolve) => setTimeout(resolve, 16));
+      }
+      const elapsed = performance.now() - began;
+      const end = { type: "event", event: { type: "finished", reason: "stop" } };
+      window.postMessage({ type: "changes", changes: [end], isRunning: false }, "*");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      isOver = true;
+      longTasks.push(...observer.takeRecords().map((entry) => entry.duration));
+      return { longTasks, elapsed, frames };
+    },
+    { deltas: tokens as string[], rate: perSecond },
   );
-  return { ...result, work };
+  return { ...result, work: await trace.stop() };
 }
 
 const KINDS: readonly (readonly [string, (number: number) => string])[] = [
