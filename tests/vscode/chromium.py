@@ -39,7 +39,8 @@ def _of_debian() -> Path:
     fonts.parent.mkdir(exist_ok=True)
     fonts.write_text(
         f'<?xml version="1.0"?><fontconfig><dir>{root}/usr/share/fonts</dir>'
-        f"<cachedir>{root}/start</cachedir></fontconfig>"
+        f"<cachedir>{root}/start</cachedir>{_alias('monospace', 'DejaVu Sans Mono')}"
+        f"{_alias('sans-serif', 'DejaVu Sans')}</fontconfig>"
     )
     script = fonts.with_name("chromium")
     paths = ":".join(map(str, libraries))
@@ -49,3 +50,8 @@ def _of_debian() -> Path:
     )
     script.chmod(0o755)
     return script
+
+
+def _alias(family: str, font: str) -> str:
+    """Without it every name that is not there means the same font."""
+    return f"<alias><family>{family}</family><prefer><family>{font}</family></prefer></alias>"

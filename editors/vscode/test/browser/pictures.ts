@@ -19,7 +19,7 @@ await bench.openFile("greeting.py");
 let view = await bench.chat();
 await bench.ask(view, "What would you test here?");
 await view.getByText("yesterday").waitFor(patience);
-await view.getByLabel("Send", { exact: false }).first().waitFor(patience);
+await bench.settled(view);
 await draw("chat");
 
 await bench.ask(view, "Be polite.");
@@ -42,6 +42,6 @@ await page.getByText("would be asked").first().waitFor(patience);
 await page.locator(".notification-toast", { hasText: "ollm asks" }).waitFor(patience);
 await draw("release");
 await page.keyboard.press("Control+Alt+y");
-await view.getByLabel("Send", { exact: false }).first().waitFor(patience);
+await bench.settled(view);
 await draw("released");
 await browser.close();

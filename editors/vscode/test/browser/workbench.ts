@@ -90,6 +90,11 @@ export class Workbench {
     await view.getByRole("button", { name: "New chat. Show all conversations" }).waitFor(PATIENCE);
   }
 
+  /** Until nothing is answered any more. */
+  async settled(view: Frame): Promise<void> {
+    await view.getByRole("button", { name: "Send", exact: true }).waitFor(PATIENCE);
+  }
+
   /** The text comes whole: a key is lost while the window moves the focus. */
   async ask(view: Frame, text: string): Promise<void> {
     const field = view.getByLabel("Message");

@@ -26,10 +26,6 @@ afterEach(async ({ task }) => {
 });
 afterAll(() => window.browser.close());
 
-async function settled(): Promise<void> {
-  await view.getByLabel("Send", { exact: false }).first().waitFor(PATIENCE);
-}
-
 async function violations(): Promise<string[]> {
   await view.evaluate(axe);
   return view.evaluate(async () => {
@@ -52,7 +48,7 @@ test("a chat streams into the view by the keyboard alone, and has no serious bar
   expect(await violations()).toEqual([]);
   await bench.ask(view, "What would you test here?");
   await view.getByText("an empty name").waitFor(PATIENCE);
-  await settled();
+  await bench.settled(view);
   expect(await violations()).toEqual([]);
 });
 
@@ -64,14 +60,14 @@ test("Escape stops an answer that is long", async () => {
     .getByText(/stopped/i)
     .first()
     .waitFor(PATIENCE);
-  await settled();
+  await bench.settled(view);
 });
 
 test("the light bulb explains a selection in the chat view", async () => {
   await bench.selectAll();
   await bench.codeAction("ollm: Explain");
   await view.getByText("nothing is printed").waitFor(PATIENCE);
-  await settled();
+  await bench.settled(view);
 });
 
 test("a change is shown as a diff, and made by the keyboard alone", async () => {
@@ -82,7 +78,7 @@ test("a change is shown as a diff, and made by the keyboard alone", async () => 
   await bench.row("Reject with feedback").waitFor(PATIENCE);
   await window.page.keyboard.press("Escape");
   await window.page.keyboard.press("Control+Alt+y");
-  await settled();
+  await bench.settled(view);
   await expect.poll(() => bench.text(), PATIENCE).toContain("Good morning");
 });
 
@@ -107,7 +103,7 @@ test("of a proposal with two files one is taken", async () => {
   await bench.row(FILE).click(PATIENCE);
   await window.page.keyboard.press("Enter");
   await view.getByText("Changed: other.py").first().waitFor(PATIENCE);
-  await settled();
+  await bench.settled(view);
   await diff.waitFor({ state: "hidden", ...PATIENCE });
   await bench.goToFile("other.py");
   await expect.poll(() => bench.text(), PATIENCE).toContain("VALUE = 2");
