@@ -18,6 +18,8 @@ from ollm_lsp.core.ledger import Call as PaidCall
 from ollm_lsp.core.ledger import CallKind
 from ollm_lsp.core.usage import Cost, Usage
 from ollm_lsp.store.ledger import SqliteLedger
+from ollm_lsp.store.response_store import SqliteStore
+from tests.store.test_response_store import response
 from tests.support.editor import SERVER, Editor, Refused, editor, environment
 from tests.support.fake_ollama import Call, Die, Fail, FakeOllama, Say, words
 from tests.support.http_server import HttpServer
@@ -79,6 +81,67 @@ async def test_a_backend_that_breaks_at_any_point_is_one_error_and_the_next_chat
             assert kinds.count("finished") == kinds.count("error") == 1
             at = len(raw)
             assert (await server.chat("Hi"))["text"].split() == ANSWER.split()
+
+
+LINES = [f'{{"message":{{"content":"{word} "}},"done":false}}\n' for word in ANSWER.split()]
+LAST = '{"message":{"content":""},"done":true,"done_reason":"stop"}\n'
+BODY = "".join([*LINES, LAST]).encode()
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+BYTES = HEAD % len(BODY) + BODY
+"""A whole answer as it is on the wire."""
+
+
+@pytest.mark.parametrize("harm", ["resets", "ends", "hangs"])
+async def test_a_connection_that_breaks_at_any_byte_of_the_wire_is_one_error_and_the_next_chat_works(
+    tmp_path: Path, harm: str
+) -> None:
+    at = len(BYTES)
+
+    async def answer(request: Request, responder: Responder) -> None:
+        if request.path == "/api/show":
+            await responder.json(200, {"model_info": {}, "capabilities": ["completion"]})
+            return
+        await responder.raw(BYTES[:at])
+        if at < len(BYTES) and harm == "resets":
+            responder.reset()
+        if at < len(BYTES) and harm == "hangs":
+            await responder.stall()
+
+    async with HttpServer(answer) as http, near_editor(environment(tmp_path, settings(http.url))) as server:
+        await server.initialize()
+        assert (await server.chat("Hi"))["text"].split() == ANSWER.split()
+        for place in [*range(0, len(HEAD), 9), *range(len(HEAD), len(BYTES) - 2, 41)]:
+            at, before = place, len(http.requests)
+            number, chat = server.start_request("ollm/chat/send", {"text": "Hi", "partialResultToken": f"at-{place}"})
+            if harm == "hangs":
+                await http.arrived(before + 1)
+                server.notify("$/cancelRequest", {"id": number})
+            with pytest.raises(Refused) as refusal:
+                await chat
+            if harm == "hangs":
+                assert refusal.value.code == -32800, place
+                await http.responders[-1].gone.wait()
+            else:
+                assert refusal.value.data["code"] in KNOWN, place
+                assert refusal.value.data["remedy"]
+            at = len(BYTES)
+            assert (await server.chat("Hi"))["text"].split() == ANSWER.split()
+
+
+async def test_a_backend_that_trickles_byte_by_byte_is_heard_out(tmp_path: Path) -> None:
+    async def answer(request: Request, responder: Responder) -> None:
+        if request.path == "/api/show":
+            await responder.json(200, {"model_info": {}, "capabilities": ["completion"]})
+            return
+        for byte in BYTES:
+            await responder.raw(bytes([byte]))
+            await asyncio.sleep(0)
+
+    async with HttpServer(answer) as http, near_editor(environment(tmp_path, settings(http.url))) as server:
+        await server.initialize()
+        assert (await server.chat("Hi"))["text"].split() == ANSWER.split()
+        said = "".join(event["text"] for event in server.progress["events"] if event["type"] == "text")
+        assert said.split() == ANSWER.split()
 
 
 async def test_a_backend_that_hangs_or_trickles_can_be_cancelled_at_any_point(tmp_path: Path) -> None:
@@ -321,6 +384,23 @@ async def test_no_jump_of_the_clock_makes_money_appear(tmp_path: Path) -> None:
     lines = await ledger.history()
     await ledger.close()
     assert sum(line.cost.micros for line in lines) == 3_000
+
+
+async def test_no_jump_of_the_clock_mixes_up_or_loses_conversations(tmp_path: Path) -> None:
+    moment = time.time()
+    store = SqliteStore(tmp_path / "conversations.db", clock=lambda: moment)
+    written: list[str] = []
+    for number, jump in enumerate((0.0, -86_400 * 400, 86_400 * 4_000, -3_600.0, -moment, 1e11)):
+        moment += jump
+        written.append(f"r{number}")
+        await store.finish("c", response(f"r{number}"))
+        await store.finish(f"c{number}", response(f"other{number}"))
+    record = await store.load("c")
+    listed = await store.list()
+    await store.close()
+    assert record is not None
+    assert [step.response.id for step in record.responses] == written
+    assert {summary.id for summary in listed} == {"c", *(f"c{number}" for number in range(6))}
 
 
 async def test_a_backend_that_dies_or_fails_between_tool_calls_runs_nothing_twice(tmp_path: Path) -> None:
