@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -21,30 +23,65 @@ pytestmark = pytest.mark.torture
 ROOT = Path(__file__).parents[2]
 
 
-def start(folder: Path, name: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.store.writer", str(folder), name]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+class Nursery:
+    """A process whose children are writers, one after the other."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._orders, self._lines = process.stdin, process.stdout
+        self._pid = 0
+
+    def begin(self, name: str) -> None:
+        self._orders.write(f"{name}\n")
+        self._orders.flush()
+
+    def hear(self, number: int) -> list[str]:
+        """So many lines of the writer; that of the nursery may come between them."""
+        lines: list[str] = []
+        while not self._pid or len(lines) < number:
+            line = self._lines.readline()
+            if line.startswith("pid "):
+                self._pid = int(line.split()[1])
+            else:
+                lines.append(line)
+        return lines
+
+    def kill(self) -> list[str]:
+        """End the writer; what it had said until then."""
+        os.kill(self._pid, signal.SIGKILL)
+        self._pid = 0
+        return [*iter(self._lines.readline, "dead\n")]
+
+
+def start(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.store.writer", str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
 def kept_of(lines: list[str]) -> set[str]:
     """The ids in whole lines."""
-    return {line.split()[1] for line in lines if line.startswith("kept") and line.endswith("\n")}
+    return {line.split()[1] for line in lines if line.startswith("kept ") and line.endswith("\n")}
 
 
 @pytest.mark.threat("F44")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither fork nor kill -9")
 @pytest.mark.prop("eng-3")
 @pytest.mark.timeout(1800)
 async def test_whatever_was_kept_is_there_after_any_kill(tmp_path: Path) -> None:
     chance, kept = moments(1), set[str]()
-    for number in range(max(1, KILLS // 2)):
-        with ExitStack() as stack:
-            writers = [stack.enter_context(start(tmp_path, f"{name}{number}")) for name in "ab"]
-            for writer in writers:
-                assert writer.stdout is not None
-                lines = [writer.stdout.readline() for _ in range(chance.randint(0, 12))]
+    with ExitStack() as stack:
+        processes = [stack.enter_context(start(tmp_path)) for _ in range(2)]
+        nurseries = [Nursery(process) for process in processes]
+        for number in range(max(1, KILLS // 2)):
+            for name, nursery in zip("ab", nurseries, strict=True):
+                nursery.begin(f"{name}{number}")
+            for nursery in nurseries:
+                lines = nursery.hear(chance.randint(0, 12))
                 pause(chance)
-                writer.kill()
-                kept |= kept_of([*lines, *writer.stdout])
+                kept |= kept_of([*lines, *nursery.kill()])
+        for process in processes:
+            process.communicate()
     with closing(sqlite3.connect(tmp_path / "conversations.db")) as file:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert file.execute("PRAGMA foreign_key_check").fetchall() == []
