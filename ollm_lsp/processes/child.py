@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ollm_lsp.core.errors import UnreadableFile
-from ollm_lsp.processes import family
+from ollm_lsp.processes import family, guardian
 from ollm_lsp.processes.family import FORCED, MARK, POLITE
 from ollm_lsp.processes.register import register
 
@@ -43,13 +43,13 @@ async def started(
     read yet. One that ends soon by itself needs not be `guarded`.
     """
     mark = secrets.token_hex(16)
-    guardian = await _guardian(mark) if guarded and sys.platform != "win32" else None
+    guard = await _guardian(mark) if guarded and sys.platform != "win32" else None
     register.expect(mark)
     try:
         process = await _start(argv, cwd, {**env, MARK: mark}, is_fed=feed is not None, joined=joined)
         register.tell(mark, process.pid)
-        if guardian and guardian.stdin:
-            guardian.stdin.write(b"%d" % process.pid)
+        if guard and guard.stdin:
+            guard.stdin.write(b"%d" % process.pid)
         feeding: asyncio.Task[None] | None = None
         try:
             if wide:
@@ -64,8 +64,8 @@ async def started(
             await _end(process, mark)
     finally:
         register.strike(mark)
-        if guardian:
-            await _dismiss(guardian)
+        if guard:
+            await _dismiss(guard)
 
 
 async def _start(argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, is_fed: bool, joined: bool) -> Process:
@@ -102,7 +102,7 @@ async def _guardian(mark: str) -> Process | None:
             sys.executable,
             "-I",
             "-S",
-            family.__file__,
+            guardian.__file__,
             mark,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
@@ -113,11 +113,11 @@ async def _guardian(mark: str) -> Process | None:
     return None
 
 
-async def _dismiss(guardian: Process) -> None:
+async def _dismiss(guard: Process) -> None:
     """Nobody is left to guard. It is not told so by the end of its input: the number of the group may be taken anew."""
     with suppress(ProcessLookupError):
-        guardian.kill()
-    await guardian.wait()
+        guard.kill()
+    await guard.wait()
 
 
 async def _feed(process: Process, feed: bytes) -> None:

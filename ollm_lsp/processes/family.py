@@ -1,7 +1,6 @@
 """The family of a process: its group, and every descendant that inherited its mark.
 
-As a program this is the guardian of a family: it waits until its input ends, which it also does when the server is
-killed, and then ends the family. It is started by its path and knows nothing but the standard library.
+The guardian loads this by its path: it knows nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -56,11 +55,8 @@ def send(group: int, mark: str, number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def guard(mark: str) -> None:
-    """Wait for the end of the input, which tells the group, then end the family: politely, then not."""
-    told = b""
-    while piece := os.read(0, 1024):
-        told += piece
+def guard(mark: str, told: bytes) -> None:
+    """The server is gone, which may have told the group: end the family, politely, then not."""
     group = int(told) if told.isdigit() else UNKNOWN
     late = time.monotonic() + STARTING
     while group == UNKNOWN and not is_left(group, mark) and time.monotonic() < late:
@@ -93,7 +89,3 @@ def _belongs(process: Path, group: int, wanted: bytes) -> bool:
         return int(own_group) == group or wanted in (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return False  # it has gone meanwhile, or is somebody else's
-
-
-if __name__ == "__main__":
-    guard(sys.argv[1])

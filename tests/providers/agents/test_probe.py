@@ -82,7 +82,7 @@ async def test_a_program_that_is_silent_or_broken_makes_an_agent_unavailable(tmp
 async def test_a_version_is_asked_once_and_again_when_the_program_changes(tmp_path: Path) -> None:
     stage = RecordedStage("claude", tmp_path)
     stage.prepare(Scene.ANSWER)
-    probe = Probe(AGENTS["claude"])
+    probe = Probe(replace(AGENTS["claude"], probe_limit=100))
     await asyncio.gather(*(probe.health(program(stage), environment(stage)) for _ in range(3)))
     assert stage.note("versions") == "x\n"
     os.utime(program(stage).path, (1, 1))
