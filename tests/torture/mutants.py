@@ -58,9 +58,9 @@ def check(run: Run) -> Tally:
                 trees.put(tree)
 
         with ThreadPoolExecutor(TREES) as pool:
-            troubles = [*pool.map(try_one, _gates(chosen)), *(caught := [*pool.map(try_one, chosen)])]
+            troubles = [*pool.map(try_one, [*_gates(chosen), *chosen])]
         tally.count("planted", len(chosen))
-        tally.count("caught", caught.count(None))
+        tally.count("caught", troubles[-len(chosen) :].count(None))
         tally.failures += [trouble for trouble in troubles if trouble]
     return tally
 
