@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,9 @@ from ollm_lsp.core.errors import ConnectionFailed
 from ollm_lsp.core.events import Failed, TextDelta, TurnStarted, UsageChanged
 from ollm_lsp.core.usage import FREE, Usage
 from ollm_lsp.lsp.chat_progress import ChatProgress
-from ollm_lsp.lsp.progress import WorkDone
+
+if TYPE_CHECKING:
+    from ollm_lsp.lsp.progress import WorkDone
 
 pytestmark = pytest.mark.prop("lsp-3")
 
