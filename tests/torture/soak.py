@@ -34,6 +34,8 @@ FAULT_EVERY = 3.0
 PATIENCE = 120.0
 MOST_MEMORY = 48 * 2**20
 """What a server may grow by after its warm-up, however long the load goes on."""
+ALLOWED = {"handles": 2, "threads": 2, "children": 0, "memory": MOST_MEMORY}
+"""How much more than after the warm-up a server may hold when nobody asks."""
 TEXT = "def add(a, b):\n    return a - b\n" * 20
 Start: TypeAlias = "Callable[[Mapping[str, str]], AbstractAsyncContextManager[Editor]]"
 
@@ -237,9 +239,10 @@ async def _in_its_own(run: Run, tally: Tally, folder: Path) -> None:
         office.check()
         after = await _quiet(process, folder, before)
         tally.count("MB grown", max(0, after["memory"] - before["memory"]) // 2**20)
-        for what, allowed in (("handles", 2), ("threads", 2), ("children", 0), ("memory", MOST_MEMORY)):
+        for what, allowed in ALLOWED.items():
             if after[what] > before[what] + allowed:
-                tally.fail(f"{what}: {before[what]:,} and later {after[what]:,}")
+                children = [child.cmdline()[:6] for child in process.children(recursive=True)]
+                tally.fail(f"{what}: {before[what]:,} and later {after[what]:,}; children: {children}")
 
 
 def _handles(process: psutil.Process, folder: Path) -> int:
@@ -260,7 +263,7 @@ async def _quiet(process: psutil.Process, folder: Path, enough: dict[str, int] |
             "memory": process.memory_info().rss,
         }
         if time.monotonic() > end or (
-            enough and all(held[what] <= enough[what] + 1 for what in ("handles", "threads"))
+            enough and all(held[what] <= enough[what] + more for what, more in ALLOWED.items())
         ):
             return held
         if enough is None and time.monotonic() > end - 15:
