@@ -96,6 +96,8 @@ class _File:
         if signature is not None and signature == self._seen:
             return False
         content = self._read()
+        if content == "" and signature is None and self._content:
+            return False  # it is being written at this moment: nobody means the defaults, not even for a while
         # What could not be read is tried again: a permission changes without a trace in the signature.
         self._seen = signature if isinstance(content, str) else None
         if content == self._content:

@@ -52,6 +52,20 @@ def test_a_missing_file_gives_the_defaults(user_file: Path, embedded: bool) -> N
 
 
 @pytest.mark.prop("krk-40")
+def test_a_file_that_is_empty_while_it_is_written_does_not_bring_the_defaults(
+    source: SettingsSource, user_file: Path
+) -> None:
+    write(user_file, "model: ollama:mine\n")
+    assert model(source) == "ollama:mine"
+    write(user_file, "")
+    assert model(source) == "ollama:mine"
+    write(user_file, "model: ollama:other\n")
+    assert model(source) == "ollama:other"
+    write(user_file, "", age=1)
+    assert model(source) == "ollama:qwen2.5-coder:7b", "whoever leaves it empty means it"
+
+
+@pytest.mark.prop("krk-40")
 def test_a_changed_file_counts_at_the_next_use(source: SettingsSource, user_file: Path) -> None:
     assert model(source) == "ollama:qwen2.5-coder:7b"
     for name in ("aaa", "bbb", "ccc"):
