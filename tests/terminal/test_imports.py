@@ -8,7 +8,8 @@ from pathlib import Path
 
 import ollm_lsp.terminal
 
-OURS = ("ollm_lsp.terminal", "ollm_lsp.core")
+# The hold on a file is the system's, and knows nothing of a server.
+OURS = ("ollm_lsp.terminal", "ollm_lsp.core", "ollm_lsp.processes.holding")
 
 
 def imported_modules(source: str) -> set[str]:
@@ -21,7 +22,7 @@ def imported_modules(source: str) -> set[str]:
     return names
 
 
-def test_only_the_standard_library_and_the_core_are_imported() -> None:
+def test_only_the_standard_library_the_core_and_holds_are_imported() -> None:
     for file in Path(ollm_lsp.terminal.__path__[0]).glob("*.py"):
         for name in imported_modules(file.read_text()):
             known = name.partition(".")[0] in sys.stdlib_module_names or name.startswith(OURS)

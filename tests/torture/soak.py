@@ -118,9 +118,9 @@ class Office:
             self.tally.count("faults")
             match self.chance.randrange(3):
                 case 0:
-                    self._save("model: [oops\n")
+                    self.settings.write_text("model: [oops\n")
                     await asyncio.sleep(0.3)
-                    self._save(whole)
+                    self.settings.write_text(whole)
                 case 1:
                     for responder in self.fake.http.responders[-3:]:
                         with suppress(OSError):  # it is over already
@@ -128,12 +128,6 @@ class Office:
                 case _:
                     self.client.close("0.py")
                     self.client.open("0.py")
-
-    def _save(self, text: str) -> None:
-        """At once: an empty file would mean the embedded model, which has to be fetched first."""
-        fresh = self.settings.with_suffix(".fresh")
-        fresh.write_text(text)
-        fresh.replace(self.settings)
 
     def _uri(self, number: int) -> str:
         return (self.client.folder / f"{number}.py").as_uri()
