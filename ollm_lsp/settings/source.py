@@ -96,7 +96,7 @@ class _File:
         if signature is not None and signature == self._seen:
             return False
         content = self._read()
-        if content == "" and signature is None and self._content:
+        if content == "" and self._content and self._signature() is None:
             return False  # it is being written at this moment: nobody means the defaults, not even for a while
         # What could not be read is tried again: a permission changes without a trace in the signature.
         self._seen = signature if isinstance(content, str) else None

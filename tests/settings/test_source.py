@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ollm_lsp.core.model import ModelId
+from ollm_lsp.settings import yaml_file
 from ollm_lsp.settings.defaults import default_settings
 from ollm_lsp.settings.layers import Layer, Resolution
 from ollm_lsp.settings.resolve import resolve
@@ -63,6 +64,23 @@ def test_a_file_that_is_empty_while_it_is_written_does_not_bring_the_defaults(
     assert model(source) == "ollama:other"
     write(user_file, "", age=1)
     assert model(source) == "ollama:qwen2.5-coder:7b", "whoever leaves it empty means it"
+
+
+@pytest.mark.prop("krk-40")
+def test_a_file_that_is_emptied_between_the_look_at_it_and_the_reading_does_not_bring_the_defaults(
+    source: SettingsSource, user_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(user_file, "model: ollama:mine\n")
+    assert model(source) == "ollama:mine"
+    write(user_file, "model: ollama:other\n", age=1)
+    whole = yaml_file.read
+
+    def read(path: Path) -> str:
+        write(user_file, "")
+        return whole(path)
+
+    monkeypatch.setattr(yaml_file, "read", read)
+    assert model(source) == "ollama:mine"
 
 
 @pytest.mark.prop("krk-40")
