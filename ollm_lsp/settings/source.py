@@ -81,6 +81,8 @@ class _File:
         self.problem: Problem | None = None
         self._path = path
         self._seen: tuple[int, int, int] | None = None
+        self._written = 0
+        """When the content that counts was written."""
         self._content: str | Problem | None = None
 
     def is_same(self, other: _File) -> bool:
@@ -95,9 +97,11 @@ class _File:
         signature = self._signature()
         if signature is not None and signature == self._seen:
             return False
+        written = self._changed()
         content = self._read()
-        if content == "" and self._content and self._signature() is None:
+        if content == "" and self._content and not self._is_left_empty():
             return False  # it is being written at this moment: nobody means the defaults, not even for a while
+        self._written = written
         # What could not be read is tried again: a permission changes without a trace in the signature.
         self._seen = signature if isinstance(content, str) else None
         if content == self._content:
@@ -106,6 +110,17 @@ class _File:
         self.problem = content if isinstance(content, Problem) else None
         self.layer = Layer(self.layer.source, self._parse(content) if isinstance(content, str) else None)
         return True
+
+    def _is_left_empty(self) -> bool:
+        """Not as long as it is young, or has the time of what was in it: the text may go before the time is changed."""
+        signature = self._signature()
+        return signature is not None and signature[0] != self._written
+
+    def _changed(self) -> int:
+        try:
+            return self._path.stat().st_mtime_ns
+        except (OSError, ValueError):
+            return 0
 
     def _signature(self) -> tuple[int, int, int] | None:
         try:

@@ -84,6 +84,18 @@ def test_a_file_that_is_emptied_between_the_look_at_it_and_the_reading_does_not_
 
 
 @pytest.mark.prop("krk-40")
+def test_a_file_that_is_empty_and_still_has_the_time_of_its_text_does_not_bring_the_defaults(
+    source: SettingsSource, user_file: Path
+) -> None:
+    write(user_file, "model: ollama:mine\n", age=1)
+    assert model(source) == "ollama:mine"
+    write(user_file, "", age=1)
+    assert model(source) == "ollama:mine"
+    write(user_file, "", age=2)
+    assert model(source) == "ollama:qwen2.5-coder:7b"
+
+
+@pytest.mark.prop("krk-40")
 def test_a_changed_file_counts_at_the_next_use(source: SettingsSource, user_file: Path) -> None:
     assert model(source) == "ollama:qwen2.5-coder:7b"
     for name in ("aaa", "bbb", "ccc"):
