@@ -76,12 +76,14 @@ class WireImage:
 
 @params
 class ChatContext:
-    """What the user points at."""
+    """What the user points at, and what they want to keep out."""
 
     uri: str | None = None
     range: Range | None = None
     files: list[str] = field(factory=list[str])
     images: list[WireImage] = field(factory=list[WireImage])
+    exclude: list[str] = field(factory=list[str])
+    open_buffers: bool = True
 
 
 def _not_blank(_instance: object, attribute: Attribute[Any], value: str | None) -> None:
@@ -138,6 +140,8 @@ class ContextPreviewParams:
     range: Range | None = None
     files: list[str] = field(factory=list[str])
     images: list[WireImage] = field(factory=list[WireImage])
+    exclude: list[str] = field(factory=list[str])
+    open_buffers: bool = True
     conversation_id: str | None = None
     parent_id: str | None = None
     model: str | None = None
@@ -147,7 +151,7 @@ class ContextPreviewParams:
     @property
     def context(self) -> ChatContext:
         """What the user points at, as in a message that is sent."""
-        return ChatContext(self.uri, self.range, self.files, self.images)
+        return ChatContext(self.uri, self.range, self.files, self.images, self.exclude, self.open_buffers)
 
 
 @params

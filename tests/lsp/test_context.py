@@ -204,6 +204,18 @@ async def test_diagnostics_of_a_document_that_is_not_sent_are_not_sent_either() 
     assert "told of b" not in context.text
 
 
+async def test_a_question_can_leave_out_documents_that_it_does_not_name() -> None:
+    here = place(a="A", b="B", c="C")
+    b = f"{WORK}/b.py"
+    here.diagnostics.known = [found(0, "bad B", "b")]
+    assert names(await here.ask(uri=f"{WORK}/a.py", exclude=[b])) == ["c.py", "a.py"]
+    assert names(await here.ask(exclude=[b, f"{WORK}/%63.py"])) == ["a.py"]
+    assert "bad B" not in (await here.ask("#diagnostics", exclude=[b])).text
+    assert sources(await here.ask(uri=b, exclude=[b], open_buffers=False)) == ["activeDocument", "diagnostics"]
+    assert names(await here.ask(f"#file:{b.removeprefix('file://')}", exclude=[b], open_buffers=False)) == ["b.py"]
+    assert not (await here.ask(open_buffers=False)).parts
+
+
 WORDS = st.sampled_from(
     ["def f(x):\n", "    return x\n", "\n", "class A:\n", "        deep = 1\n", "x = '```'\r\n", "é𝕏"]
 )

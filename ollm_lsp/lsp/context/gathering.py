@@ -81,8 +81,10 @@ async def gather(around: Surroundings, wanted: ChatContext | None, text: str) ->
     """Find what could go with a question of this text."""
     gathering = _Gathering(around)
     await gathering.named(wanted, text)
+    if wanted:
+        gathering.leave_out(wanted.exclude)
     await gathering.diagnostics()
-    if around.settings.open_buffers:
+    if around.settings.open_buffers and (wanted is None or wanted.open_buffers):
         await gathering.others()
         if around.settings.imports:
             await gathering.imports()
@@ -97,6 +99,7 @@ class _Gathering:
         self.found = Candidates()
         self._around = around
         self._seen: set[str] = set()
+        self._left_out: set[str] = set()
         self._asks_for_diagnostics = False
 
     async def named(self, wanted: ChatContext | None, text: str) -> None:
@@ -122,6 +125,11 @@ class _Gathering:
             if mention.kind is MentionKind.FILE:
                 self._name(await self.finder.by_path(mention.path))
 
+    def leave_out(self, excluded: Sequence[str]) -> None:
+        """Send nothing of these documents, unless they were named."""
+        self._left_out = {uris.key(uri) for uri in excluded} - self._seen
+        self._seen |= self._left_out
+
     def _name(self, material: Material | None) -> None:
         if material is None:
             return
@@ -137,7 +145,9 @@ class _Gathering:
         if active is None and not self._asks_for_diagnostics:
             return
         known = [
-            one for one in await self._around.diagnostics.of(active.uri if active else None) if one.source != SOURCE
+            one
+            for one in await self._around.diagnostics.of(active.uri if active else None)
+            if one.source != SOURCE and uris.key(one.uri) not in self._left_out
         ]
         if not self._asks_for_diagnostics:
             known = [one for one in known if self._is_near(one)]
