@@ -94,15 +94,16 @@ class EditorOfSession:
     ) -> tuple[Reply, dict[str, Any]]:
         """The reply, and the answer that it was read from."""
         labels = {**LABELS, **(labels or {})}
+        number = new_id()
         params = {
-            "id": new_id(),
+            "id": number,
             "title": redactor.redact(request.title),
             "kind": request.kind.value,
             "detail": request.detail,
             "options": [{"id": option.value, "label": labels[option]} for option in options],
             **more,
         }
-        answer = object_in(await self._answer(protocol.PERMISSION, params))
+        answer = object_in(await self._answer(protocol.PERMISSION, params, number))
         feedback, briefing = answer.get("feedback"), answer.get("briefing")
         option = next((option for option in options if option.value == answer.get("optionId")), Option.REJECT_ONCE)
         if not isinstance(briefing, str | None):
@@ -124,9 +125,9 @@ class EditorOfSession:
         chosen = object_in(await self._answer("window/showMessageRequest", params)).get("title")
         return Reply(next((option for option in options if labels[option] == chosen), Option.REJECT_ONCE))
 
-    async def _answer(self, method: str, params: dict[str, Any]) -> Any:
+    async def _answer(self, method: str, params: dict[str, Any], number: str | None = None) -> Any:
         try:
-            return await self._session.rpc.ask(method, params, timeout=self._answer_time)
+            return await self._session.rpc.ask(method, params, timeout=self._answer_time, number=number)
         except (TimeoutError, JsonRpcException):
             return None
 

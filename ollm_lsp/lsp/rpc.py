@@ -137,13 +137,15 @@ class Rpc(JsonRPCProtocol):
 
         super()._execute_handler(msg_id, handler, forget, args, kwargs)
 
-    async def ask(self, method: str, params: Any, *, timeout: float) -> Any:
+    async def ask(self, method: str, params: Any, *, timeout: float, number: str | None = None) -> Any:
         """Ask the client. No answer in time is a `TimeoutError`, a refusal a `JsonRpcException`.
+
+        A `number` of its own lets a client know the request by something in its params when it is withdrawn.
 
         pygls keeps its own requests together with those of the client, where one may be mistaken for the other, and
         keeps what is never answered for ever.
         """
-        number = f"ollm-{next(self._numbers)}"
+        number = number or f"ollm-{next(self._numbers)}"
         self._asked[number] = answer = asyncio.get_running_loop().create_future()
         self._send_data(JsonRPCRequestMessage(number, method, self.VERSION, params))
         try:

@@ -97,6 +97,8 @@ async def test_cancelling_a_chat_withdraws_its_question(kind: str, way: str, tmp
             client.editor.notify("window/workDoneProgress/cancel", {"token": "work"})
             assert (await chat)["finishReason"] == "cancelled"
         assert is_withdrawn(client, asked)
+        if kind == "rich":
+            assert asked["params"]["id"] == asked["id"], "so that a client knows which question is withdrawn"
         assert client.editor.progress["events"][-1] == {"type": "finished", "reason": "cancelled"}
         if asked:
             # A yes that comes too late is none.

@@ -265,8 +265,9 @@ class Asked:
         self.client = ClientCapabilities(permission=True, diagnostics=True, apply_edit=True)
         self.sent: list[tuple[str, Any]] = []
 
-    async def ask(self, method: str, params: Any, *, timeout: float) -> Any:
+    async def ask(self, method: str, params: Any, *, timeout: float, number: str | None = None) -> Any:
         assert timeout > 0
+        assert number == params.get("id")
         self.sent.append((method, params))
         return SAMPLES["asked"][method]["result"]
 
