@@ -53,7 +53,7 @@ def described(plan: Plan) -> str:
     """Everything that the user decides by, as Markdown: the briefing is there as it will be sent."""
     lines = [
         f"**{plan.target.name}** ({inert(plan.model)}) would be asked. {inert(plan.task.reason)}".rstrip(),
-        f"- It is sent: {inert(', '.join(plan.briefing.shared))} (about {plan.tokens:,} tokens)",
+        f"- Shared: {inert(', '.join(plan.briefing.shared))} (about {plan.tokens:,} tokens)",
         f"- Cost: {_cost(plan)}",
     ]
     if plan.target.kind is KrakenKind.CLI:

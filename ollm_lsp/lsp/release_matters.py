@@ -34,7 +34,7 @@ async def pieces_of(
     """The open documents as they are in the editor, what is not saved of them, and what is wrong in them."""
     around = await surroundings_of(session, settings, is_external=True)
     context = await assemble(around, wanted, goal, room // SHARE)
-    pieces = [Piece(_source(part.source, part.uri), part.text) for part in context.parts]
+    pieces = [Piece(_source(around, part.source, part.uri), part.text) for part in context.parts]
     shown = dict.fromkeys(part.uri for part in context.parts if part.uri and part.source is not Source.DIAGNOSTICS)
     unsaved = [piece for uri in shown if (piece := await _unsaved(around, uri))]
     return [*pieces, *unsaved], context.warnings
@@ -47,10 +47,11 @@ async def said(history: tuple[Message, ...], compactor: Compactor | None, room: 
     return (await compactor.compact(history, window=room * 2)).messages
 
 
-def _source(source: Source, uri: str | None) -> str:
+def _source(around: Surroundings, source: Source, uri: str | None) -> str:
     if source is Source.DIAGNOSTICS:
         return "diagnostics"
-    name = uris.display_path(uri) if uri else source.value
+    place = around.sendable.place(uri) if uri else None
+    name = place.shown if place else uris.display_path(uri) if uri else source.value
     return f"{name} (selection)" if source is Source.SELECTION else name
 
 
@@ -66,4 +67,4 @@ async def _unsaved(around: Surroundings, uri: str) -> Piece | None:
     changes = diff(saved, document.buffer.text)
     if not changes:
         return None
-    return Piece(f"{uris.display_path(uri)} (unsaved changes)", block(f"{place.shown}, not saved yet", "diff", changes))
+    return Piece(f"{place.shown} (unsaved changes)", block(f"{place.shown}, not saved yet", "diff", changes))

@@ -216,7 +216,7 @@ async def test_a_briefing_has_the_open_buffers_with_what_is_not_saved_of_them(
         assert "new = 1\\nsame = 2" in sent
         assert "-old = 1\\n+new = 1" in sent
         assert "of-the-secret" not in sent
-        assert f"{file} (unsaved changes)" in window.asked[0]["detail"]
+        assert "Shared: your prompt, app.py, app.py (unsaved changes) (" in window.asked[0]["detail"]
 
 
 @pytest.mark.prop("krk-24")
