@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from ollm_lsp.core.chat_file import parse
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tests.editors.emacs import Emacs
     from tests.editors.helix import Helix
     from tests.support.fake_ollama import Step
+    from tests.support.real_model import LlamaServer
 
 NAME = "greeting.py"
 TEXT = 'def greet(name):\n    """Grüße, wie es sich gehört."""\n    return f"Hello, {name}!"\n'
@@ -56,8 +58,15 @@ def user_of_file(folder: Path, model: Path) -> User:
     return _user(folder, "embedded:smollm2", f'embedded: {{ type: embedded, modelPath: "{model}" }}')
 
 
-def _user(folder: Path, model: str, provider: str) -> User:
-    user = User.new(folder, f'model: "{model}"\nproviders: {{ {provider} }}\n')
+def user_of_llama(folder: Path, llama: LlamaServer, grammar: str) -> User:
+    """A user of a llama.cpp with the real model: what it says is its own, the form of it is forced."""
+    key = f'apiKey: "${{OLLM_TEST_KEY}}", extra: {{ grammar: {json.dumps(grammar)} }}'
+    provider = f'llama: {{ type: openai, baseUrl: "{llama.base_url}", {key} }}'
+    return _user(folder, f"llama:{llama.model}", provider, OLLM_TEST_KEY=llama.key)
+
+
+def _user(folder: Path, model: str, provider: str, **variables: str) -> User:
+    user = User.new(folder, f'model: "{model}"\nproviders: {{ {provider} }}\n', **variables)
     (user.project / NAME).write_text(TEXT, encoding="utf-8")
     return user
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.editors.linter import COMPLAINT
 from tests.editors.neovim import neovim
 from tests.editors.patience import until
-from tests.editors.scene import CODE, NAME, POLITE, QUESTION, TEXT, gone, polite_model, saying, user_of
+from tests.editors.scene import CODE, NAME, POLITE, QUESTION, TEXT, gone, polite_model, saying, user_of, user_of_llama
 from tests.support.fake_ollama import Call, FakeOllama, Say
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from tests.editors.neovim import Neovim
     from tests.support.fake_ollama import Step
+    from tests.support.real_model import LlamaServer
 
 LINTER = """
 vim.api.nvim_create_autocmd("FileType", { callback = function(args)
@@ -31,6 +33,8 @@ end })
 MANY = "".join(f"line_{number} = {number}\n" for number in range(12))
 FEW = MANY.replace("line_1 = 1\n", "first = 1\n").replace("line_9 = 9\n", "last = 9\nvery_last = 9\n")
 SOME = MANY.replace("line_9 = 9\n", "last = 9\nvery_last = 9\n")
+# What the real model may say: the function as it is, with a greeting of its own.
+GREETING = r'root ::= "```python\ndef greet(name):\n    return f\"" [A-Z] [a-z ]{3,9} ", {name}!\"\n```\n"'
 ASK = """
 local params = vim.json.decode(...)
 vim.schedule(coroutine.wrap(function()
@@ -74,6 +78,28 @@ async def test_a_diagnostic_is_fixed_once_the_change_is_accepted_and_one_undo_ta
             await editor.keys("u")
             await is_text(editor, typed)
             assert await editor.lua("return vim.fn.maparg('gA', 'n')") == "", "the keys are gone with the question"
+
+
+async def test_the_real_model_fixes_a_diagnostic_when_its_change_is_accepted_and_not_when_it_is_rejected(
+    neovim_program: Path, tmux: Path, tmp_path: Path, real_llama: LlamaServer
+) -> None:
+    user = user_of_llama(tmp_path, real_llama, GREETING)
+    user.install("pylsp", "tests.editors.linter")
+    async with neovim(neovim_program, tmux, user, NAME, LINTER) as editor:
+        await editor.ready()
+        await editor.until("return #vim.diagnostic.get(0) > 0", "the diagnostic")
+        await editor.keys("G")
+        for key, is_made in (("gX", False), ("gA", True)):
+            await editor.keys("<Space>af")
+            await shown(editor, "gA accept")
+            (change,) = editor.wire.params("server", "ollm/permission")[-1]["changes"]
+            assert re.fullmatch(r'def greet\(name\):\n    return f"[A-Z][a-z ]+, \{name\}!"\n', change["newText"])
+            assert await editor.text(1) == TEXT
+            await editor.keys(key)
+            assert (await editor.wire.ran("ollm.fix"))["result"]["applied"] is is_made
+            await is_text(editor, change["newText"] if is_made else TEXT)
+        await editor.keys("u")
+        await is_text(editor, TEXT)
 
 
 @pytest.mark.prop("lsp-4")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,10 +20,12 @@ class User:
     """The folders of one run. `ollm-lsp` on its path is the tap on the real server."""
 
     folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """More of the environment, such as a key that the settings refer to."""
 
     @classmethod
-    def new(cls, folder: Path, settings: str) -> User:
-        user = cls(folder)
+    def new(cls, folder: Path, settings: str, **variables: str) -> User:
+        user = cls(folder, variables)
         for name in ("home", "bin", "tap", "project/.git"):
             (folder / name).mkdir(parents=True)
         (folder / "config.yaml").write_text(settings)
@@ -60,4 +66,5 @@ class User:
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
             "SHELL": "/bin/sh",
+            **self.variables,
         }

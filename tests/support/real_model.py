@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 FOLDER = Path(__file__).parents[2] / ".cache" / "models"
-CONTEXT = 2048
+CONTEXT = 8192
 
 
 @dataclass(frozen=True)
