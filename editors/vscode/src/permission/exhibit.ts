@@ -21,13 +21,13 @@ export class Exhibit implements vscode.Disposable {
     private readonly params: PermissionParams,
   ) {}
 
-  async show(): Promise<void> {
+  async show({ preserveFocus }: { preserveFocus: boolean }): Promise<void> {
     this.listener ??= vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       if (closed.some((tab) => this.isMine(tab)) && this.tabs().length === 0) this.closeEmitter.fire();
     });
     const sides = await this.sides();
     const [only] = sides;
-    if (!only) await this.showText();
+    if (!only) await this.showText(preserveFocus);
     else if (sides.length > 1)
       await vscode.commands.executeCommand(
         "vscode.changes",
@@ -38,6 +38,7 @@ export class Exhibit implements vscode.Disposable {
       const name = path.posix.basename(vscode.Uri.parse(only.change.newUri ?? only.change.uri).path);
       await vscode.commands.executeCommand("vscode.diff", only.left, only.right, `${name} (ollm proposes)`, {
         preview: false,
+        preserveFocus,
       });
     }
   }
@@ -76,14 +77,14 @@ export class Exhibit implements vscode.Disposable {
     return uri.scheme === SCHEME && uri.authority.startsWith(`${this.params.id}.`);
   }
 
-  private async showText(): Promise<void> {
+  private async showText(preserveFocus: boolean): Promise<void> {
     const text = this.documents.add(
       this.params.id,
       "text",
       `/${this.params.title.replaceAll(/[/\\:]/g, " ")}.md`,
       `# ${this.params.title}\n\n${this.params.detail}\n`,
     );
-    await vscode.window.showTextDocument(text, { preview: false });
+    await vscode.window.showTextDocument(text, { preview: false, preserveFocus });
   }
 
   private sides(): Promise<Side[]> {

@@ -5,7 +5,7 @@ import { unreachable, type OptionId, type PermissionParams, type PermissionResul
 import { allows, no, rows, summary, type Choice, type Row } from "./choices";
 import { ProposedDocuments } from "./documents";
 import { Exhibit } from "./exhibit";
-import { editText } from "./edit";
+import { TextEdit } from "./edit";
 
 const ASKING = "ollm.asking";
 const RELEASE = "ollm.askingRelease";
@@ -16,6 +16,8 @@ export class Permissions implements vscode.Disposable {
   private readonly reminder = vscode.window.createStatusBarItem("ollm.permission", vscode.StatusBarAlignment.Left, 98);
   private readonly disposables: vscode.Disposable[];
   private current: Question | undefined;
+  /** Counts the servers that have gone: nobody waits for what they asked. */
+  private gone = 0;
   private last: Promise<unknown> = Promise.resolve();
 
   constructor() {
@@ -28,7 +30,7 @@ export class Permissions implements vscode.Disposable {
       this.documents,
       this.reminder,
       command("show", async (question) => {
-        await question.show();
+        await question.show({ preserveFocus: false });
         question.ask();
       }),
       command("allow", (question) => {
@@ -38,6 +40,9 @@ export class Permissions implements vscode.Disposable {
         question.answer("reject_once");
       }),
       command("editBriefing", (question) => question.choose({ kind: "editBriefing" })),
+      command("useText", (question) => {
+        question.useText();
+      }),
       command("someFiles", (question) => question.choose({ kind: "someFiles" })),
       command("feedback", (question) => question.choose({ kind: "feedback" })),
     ];
@@ -45,13 +50,17 @@ export class Permissions implements vscode.Disposable {
 
   /** Ask, after those that were asked before. */
   ask(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult> {
-    const asked = this.last.then(() => this.askNow(params, token));
+    const { gone } = this;
+    const asked = this.last.then(() =>
+      gone === this.gone ? this.askNow(params, token) : { optionId: no(params.options) },
+    );
     this.last = asked.catch(() => undefined);
     return asked;
   }
 
   /** The server has gone: nobody waits for an answer any more. */
   withdraw(): void {
+    this.gone += 1;
     this.current?.answer("reject_once");
   }
 
@@ -76,7 +85,8 @@ export class Permissions implements vscode.Disposable {
       [SEVERAL]: (params.changes?.length ?? 0) > 1,
     });
     try {
-      await question.show();
+      // Whoever is typing goes on: the keys that answer work everywhere.
+      await question.show({ preserveFocus: true });
       question.remind();
       return await question.answered;
     } finally {
@@ -98,6 +108,8 @@ class Question {
   private readonly exhibit: Exhibit;
   private pick: vscode.QuickPick<vscode.QuickPickItem & { row?: Row }> | undefined;
   private briefing: string | undefined;
+  private editing: Promise<TextEdit> | undefined;
+  private edit: TextEdit | undefined;
   private settle: (result: PermissionResult) => void = () => undefined;
   readonly answered = new Promise<PermissionResult>((resolve) => (this.settle = resolve));
 
@@ -112,8 +124,8 @@ class Question {
   }
 
   /** Show what it is about. The buttons above it answer; the list of all answers would hide it, and comes when asked for. */
-  async show(): Promise<void> {
-    await this.exhibit.show();
+  async show(options: { preserveFocus: boolean }): Promise<void> {
+    await this.exhibit.show(options);
   }
 
   /** A message that stays until there is an answer. */
@@ -140,8 +152,14 @@ class Question {
 
   answer(optionId: OptionId, more: Pick<PermissionResult, "feedback" | "changes"> = {}): void {
     const offered = this.params.options.some(({ id }) => id === optionId) ? optionId : no(this.params.options);
-    const briefing = allows(offered) && this.briefing !== undefined ? { briefing: this.briefing } : {};
-    this.settle({ optionId: offered, ...more, ...briefing });
+    // What the user sees is what is sent, also while they are still at it.
+    const briefing = this.edit ? changed(this.edit.text, this.params.briefing) : this.briefing;
+    this.settle({ optionId: offered, ...more, ...(allows(offered) && briefing !== undefined && { briefing }) });
+  }
+
+  /** The briefing is as the user wants it. */
+  useText(): void {
+    this.edit?.finish();
   }
 
   async choose(choice: Choice): Promise<void> {
@@ -222,8 +240,19 @@ class Question {
 
   private async editBriefing(): Promise<void> {
     this.pick?.hide();
-    const edited = await editText(this.briefing ?? this.params.briefing ?? "", this.answered);
-    if (edited !== undefined) this.briefing = edited === this.params.briefing ? undefined : edited;
-    this.ask();
+    if (this.editing) return (await this.editing).show();
+    this.editing = TextEdit.open(this.briefing ?? this.params.briefing ?? "");
+    const edit = await this.editing;
+    this.edit = edit;
+    const answered = this.answered.then(() => "answered" as const);
+    const over = await Promise.race([edit.finished.then((text) => ({ text })), answered]);
+    if (over !== "answered" && over.text !== undefined) this.briefing = changed(over.text, this.params.briefing);
+    this.edit = this.editing = undefined;
+    await edit.close();
+    if (over !== "answered") this.ask();
   }
+}
+
+function changed(text: string, before: string | undefined): string | undefined {
+  return text === before ? undefined : text;
 }

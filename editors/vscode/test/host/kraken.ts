@@ -52,23 +52,34 @@ export function kraken(): void {
       );
     });
 
-    it("sends what the user made of the briefing", async () => {
-      const done = run<ChatSendResult>("ollm.kraken.release", { text: "What is 3+3?" });
-      await asked();
-      void run("ollm.permission.editBriefing");
-      const isBriefing = (): boolean =>
-        vscode.window.activeTextEditor?.document.isUntitled === true &&
-        vscode.window.activeTextEditor.document.getText().includes("What is 3+3?");
-      await until(isBriefing, "the briefing in an editor");
-      const edit = new vscode.WorkspaceEdit();
-      const document = vscode.window.activeTextEditor?.document;
-      assert.ok(document);
-      edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), "# Task\n\nChanged by the user.\n");
-      await vscode.workspace.applyEdit(edit);
-      await run("ollm.permission.useText");
-      await until(() => document.isClosed || !vscode.window.activeTextEditor?.document.isUntitled, "its end");
-      await run("ollm.permission.allow");
-      assert.match((await done).text, /claude/);
-    });
+    for (const [when, finish] of [
+      ["when they are done", () => run("ollm.permission.useText")],
+      ["when they allow it while they are still at it", () => Promise.resolve()],
+    ] as const)
+      it(`sends what the user made of the briefing, ${when}`, async () => {
+        const done = run<ChatSendResult>("ollm.kraken.release", { text: "What is 3+3?" });
+        await asked();
+        void run("ollm.permission.editBriefing");
+        const document = await briefing();
+        const edit = new vscode.WorkspaceEdit();
+        edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), "# Task\n\nChanged by the user.\n");
+        await vscode.workspace.applyEdit(edit);
+        await finish();
+        await run("ollm.permission.allow");
+        assert.match((await done).text, /claude/);
+        await until(() => document.isClosed, "the end of the edit");
+      });
   });
+}
+
+/** What is shared, in an editor. */
+async function briefing(): Promise<vscode.TextDocument> {
+  const found = (): vscode.TextDocument | undefined => {
+    const document = vscode.window.activeTextEditor?.document;
+    return document?.isUntitled && document.getText().includes("What is 3+3?") ? document : undefined;
+  };
+  await until(found, "the briefing in an editor");
+  const document = found();
+  assert.ok(document);
+  return document;
 }

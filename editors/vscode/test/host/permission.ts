@@ -116,16 +116,18 @@ export function permission(): void {
       assert.equal((await vscode.workspace.openTextDocument(file())).getText(), TEXT);
     });
 
-    it("closes a question of a server that was killed", async () => {
+    it("closes a question of a server that was killed, and shows none that waited behind it", async () => {
       const server = await ready();
-      const chat = await send("Be polite.");
+      const chats = await Promise.all([send("Be polite."), send("Be polite.")]);
       await asked();
+      await until(() => chats.every((chat) => chat.calls()[0]?.status === "awaitingPermission"), "both questions");
       const before = server.pid;
       assert.ok(before);
       process.kill(before, "SIGKILL");
-      await assert.rejects(chat.done);
+      for (const chat of chats) await assert.rejects(chat.done);
       await until(() => questionTab() === undefined, "the end of the question");
       await until(() => server.state === "running" && server.pid !== before, "another server");
+      assert.equal(questionTab(), undefined);
       assert.equal((await vscode.workspace.openTextDocument(file())).getText(), TEXT);
     });
 

@@ -74,6 +74,10 @@ test("a change is shown as a diff, and made by the keyboard alone", async () => 
   await bench.ask(view, "Be polite.");
   await window.page.locator(".monaco-diff-editor .line-insert").first().waitFor(PATIENCE);
   await window.page.locator(".notification-toast", { hasText: "ollm asks: Edit greeting.py" }).waitFor(PATIENCE);
+  // The question has not taken the focus from who is writing.
+  await window.page.keyboard.type("later");
+  await expect.poll(() => view.getByLabel("Message").inputValue(), PATIENCE).toBe("later");
+  await view.getByLabel("Message").fill("");
   await bench.command("ollm: Show All Answers");
   await bench.row("Reject with feedback").waitFor(PATIENCE);
   await window.page.keyboard.press("Escape");
