@@ -12,7 +12,7 @@ from tests.support.fake_ollama import Call, FakeOllama, Say, words
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tests.editors.emacs import Emacs
@@ -29,6 +29,11 @@ QUESTION = "Be polite."
 LONG = " ".join(f"word{number}" for number in range(40)) + "."
 CODE = f"```python\n{POLITE}```\nNow it is polite."
 """What a model says that changes the function."""
+
+
+KEY = "OLLM_TEST_KEY"
+ENDLESS = r'root ::= ([a-z ]{20,60} "\n"){200}'
+"""What the real model may say when it has to talk for long."""
 
 
 def saying(text: str, pace: asyncio.Semaphore | None = None) -> FakeOllama:
@@ -53,20 +58,28 @@ def user_of(folder: Path, fake: FakeOllama) -> User:
     return _user(folder, f"ollama:{model}", f'ollama: {{ type: ollama, baseUrl: "{fake.url}" }}')
 
 
-def user_of_file(folder: Path, model: Path) -> User:
-    """A user of the embedded model."""
-    return _user(folder, "embedded:smollm2", f'embedded: {{ type: embedded, modelPath: "{model}" }}')
+def user_of_file(folder: Path, model: Path, llama: LlamaServer | None = None, **grammars: str) -> User:
+    """A user of the embedded model, who can choose others behind a llama.cpp as well."""
+    others = _forced(llama, grammars) if llama else ()
+    providers = ", ".join([f'embedded: {{ type: embedded, modelPath: "{model}" }}', *others])
+    return _user(folder, "embedded:smollm2", providers, **{KEY: llama.key} if llama else {})
 
 
-def user_of_llama(folder: Path, llama: LlamaServer, grammar: str) -> User:
-    """A user of a llama.cpp with the real model: what it says is its own, the form of it is forced."""
-    key = f'apiKey: "${{OLLM_TEST_KEY}}", extra: {{ grammar: {json.dumps(grammar)} }}'
-    provider = f'llama: {{ type: openai, baseUrl: "{llama.base_url}", {key} }}'
-    return _user(folder, f"llama:{llama.model}", provider, OLLM_TEST_KEY=llama.key)
+def user_of_llama(folder: Path, llama: LlamaServer, name: str, grammar: str) -> User:
+    """A user of a model behind a llama.cpp."""
+    return _user(folder, f"{name}:{name}", *_forced(llama, {name: grammar}), **{KEY: llama.key})
 
 
-def _user(folder: Path, model: str, provider: str, **variables: str) -> User:
-    user = User.new(folder, f'model: "{model}"\nproviders: {{ {provider} }}\n', **variables)
+def _forced(llama: LlamaServer, grammars: Mapping[str, str]) -> Sequence[str]:
+    """Providers whose model is the real one: what it says is its own, the form of it is forced."""
+    common = f'type: openai, baseUrl: "{llama.base_url}", apiKey: "${{{KEY}}}"'
+    return [f"{name}: {{ {common}, extra: {{ grammar: {json.dumps(one)} }} }}" for name, one in grammars.items()]
+
+
+def _user(folder: Path, model: str, providers: str, **variables: str) -> User:
+    # llama.cpp takes no grammar together with tools.
+    chat = "chat: { tools: false }\n" if KEY in variables else ""
+    user = User.new(folder, f'model: "{model}"\nproviders: {{ {providers} }}\n{chat}', **variables)
     (user.project / NAME).write_text(TEXT, encoding="utf-8")
     return user
 

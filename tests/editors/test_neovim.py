@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.editors.neovim import PLUGIN, neovim
-from tests.editors.scene import LONG, NAME, QUESTION, TEXT, gone, saying, user_of, user_of_file
+from tests.editors.scene import ENDLESS, LONG, NAME, QUESTION, TEXT, gone, saying, user_of, user_of_file, user_of_llama
 from tests.support.fake_ollama import Call, FakeOllama, Model, Say, Think, words
 from tests.support.pages import fences
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from tests.editors.neovim import Neovim
     from tests.support.fake_ollama import Step
+    from tests.support.real_model import LlamaServer
 
 SAID = """
 local Chat = require('ollm.chat')
@@ -339,3 +342,27 @@ async def test_the_real_model_chats_and_explains(
         await editor.keys("<C-w>h<Space>ae")
         await editor.until_value(SAID, lambda one: one[0][1].startswith("Explain greeting.py"), "another chat")
         assert len((await said(editor))[1][1].split()) > 3
+
+
+async def test_the_real_model_is_stopped_and_its_server_killed_and_the_chat_goes_on(
+    neovim_program: Path, tmux: Path, tmp_path: Path, real_llama: LlamaServer
+) -> None:
+    user = user_of_llama(tmp_path, real_llama, "talker", ENDLESS)
+    server = "local one = vim.lsp.get_clients({ name = 'ollm_lsp', bufnr = 1 })[1] return one and one.id"
+    async with neovim(neovim_program, tmux, user, NAME) as editor:
+        await editor.ready()
+        first = await editor.lua(server)
+        await editor.keys("<Space>ac")
+        for number in range(1, 4):
+            await ask(editor, QUESTION)
+            grown = f"{SAID.strip()}[{2 * number}]"
+            await editor.until_value(grown, lambda one: one and len(one[1]) > 3, "the beginning of an answer")
+            if number == 2:
+                os.kill(int((user.tap / "server.pid").read_text()), signal.SIGKILL)
+                assert "The server has ended." in await editor.answered()
+                await editor.until_value(server, lambda one: one and one != first, "another server")
+            else:
+                editor.screen.press("C-c")
+                await editor.answered()
+                await editor.until_value("return 1", lambda _: "stopped" in editor.screen.screen(), "the word for it")
+            await editor.keys("i")

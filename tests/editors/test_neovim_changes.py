@@ -83,7 +83,7 @@ async def test_a_diagnostic_is_fixed_once_the_change_is_accepted_and_one_undo_ta
 async def test_the_real_model_fixes_a_diagnostic_when_its_change_is_accepted_and_not_when_it_is_rejected(
     neovim_program: Path, tmux: Path, tmp_path: Path, real_llama: LlamaServer
 ) -> None:
-    user = user_of_llama(tmp_path, real_llama, GREETING)
+    user = user_of_llama(tmp_path, real_llama, "fixer", GREETING)
     user.install("pylsp", "tests.editors.linter")
     async with neovim(neovim_program, tmux, user, NAME, LINTER) as editor:
         await editor.ready()

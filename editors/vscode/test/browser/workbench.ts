@@ -7,8 +7,8 @@ const PATIENCE = { timeout: 90_000 };
 export class Workbench {
   constructor(readonly page: Page) {}
 
-  async open(folder?: string): Promise<void> {
-    await this.page.goto(folderAddress(folder));
+  async open(): Promise<void> {
+    await this.page.goto(folderAddress());
     await this.page.locator(".monaco-workbench").waitFor(PATIENCE);
     await this.status("smollm2").waitFor(PATIENCE);
   }
