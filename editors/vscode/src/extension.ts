@@ -9,6 +9,7 @@ import { Pages } from "./pages";
 import { Permissions } from "./permission";
 import type { Server } from "./server";
 import { ServerProcess } from "./server/client";
+import { shown } from "./shown";
 import { registerStatus } from "./status";
 
 /** For other extensions, and for tests. */
@@ -35,18 +36,18 @@ export function activate(context: vscode.ExtensionContext): Exports {
     registerModels(server),
     registerCommands(server, chat, pages),
     registerNative(server),
-    vscode.commands.registerCommand("ollm.server.restart", () => server.restart()),
-    vscode.commands.registerCommand("ollm.server.install", () => server.install()),
+    vscode.commands.registerCommand("ollm.server.restart", () => shown(server.restart())),
+    vscode.commands.registerCommand("ollm.server.install", () => shown(server.install())),
     vscode.commands.registerCommand("ollm.server.showLog", () => {
       log.show();
     }),
     // In an untrusted workspace the server was told so, and the Python environment was not looked at.
-    vscode.workspace.onDidGrantWorkspaceTrust(() => server.restart()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => shown(server.restart())),
     server.onDidChangeState((state) => {
       if (state !== "running") permissions.withdraw();
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration("ollm.server.path")) void server.restart();
+      if (change.affectsConfiguration("ollm.server.path")) void shown(server.restart());
     }),
   );
   server.start().catch((error: unknown) => {

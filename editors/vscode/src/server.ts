@@ -2,8 +2,11 @@
 import type * as vscode from "vscode";
 import type { ChatEvent, Commands, Requests, Status } from "./protocol";
 
-/** `missing`: nothing to start was found. `failed`: it ended more often than it is started again. */
+/** `missing`: nothing to start was found. `failed`: it could not be started, or ended more often than it is started again. */
 export type ServerState = "stopped" | "starting" | "running" | "missing" | "failed";
+
+/** The kinds of documents that the server is told of. */
+export const SCHEMES: readonly string[] = ["file", "untitled", "vscode-remote"];
 
 export interface RequestOptions {
   /** Gets the chat events of a request or command that streams, in their order, before it is answered. */
@@ -40,9 +43,16 @@ export class ServerError extends Error {
     message: string,
     readonly code: string,
     readonly remedy = "",
+    /** The user has been told already. */
+    readonly isTold = false,
   ) {
     super(message);
     this.name = "ServerError";
+  }
+
+  /** What happened, and what helps. */
+  get words(): string {
+    return [this.message, this.remedy].filter(Boolean).join(" ");
   }
 
   get isCancelled(): boolean {

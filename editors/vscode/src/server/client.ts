@@ -8,7 +8,6 @@ import {
   ErrorAction,
   LanguageClient,
   ProgressType,
-  State,
   type ConfigurationParams,
   type DynamicFeature,
   type LanguageClientOptions,
@@ -27,13 +26,16 @@ import type {
   Requests,
   Status,
 } from "../protocol";
-import { ServerError, type RequestOptions, type Server, type ServerState } from "../server";
-import { serverError } from "./errors";
+import { SCHEMES, ServerError, type RequestOptions, type Server, type ServerState } from "../server";
+import { shown } from "../shown";
+import { serverError, startError } from "./errors";
 import { installServer, privateEnvironment } from "./install";
 import { locate, WrongSetting, type Found } from "./locate";
+import { Lifecycle, Missing } from "./lifecycle";
 import { serverKeys, setOptions } from "./options";
 import { activePython } from "./python";
 import { Restarts } from "./restarts";
+import { traceChannel } from "./trace";
 
 /** How the extension answers what the server asks. */
 export interface Answers {
@@ -43,16 +45,27 @@ export interface Answers {
 
 const MOST_RESTARTS = 4;
 const RESTARTS_WITHIN_MS = 3 * 60_000;
+/** How long a server may take to end by itself. */
+const STOPPING_MS = 5_000;
 const VERSION = 1;
+const COMMAND = "workspace/executeCommand";
 const chatEvents = new ProgressType<ChatEvent>();
 const workDone = new ProgressType<WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd>();
 
-/** Announces what this client can do beyond LSP, and leaves the commands to the extension. */
+/** Leaves the commands to the extension, and also to tell the user of failures. */
 class Client extends LanguageClient {
   override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
     // The extension registers the server's commands itself: they are there before the server is, and ask what they need.
-    const isCommands = "registrationType" in feature && feature.registrationType.method === "workspace/executeCommand";
+    const isCommands = "registrationType" in feature && feature.registrationType.method === COMMAND;
     if (!isCommands) super.registerFeature(feature);
+  }
+
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+
+  override dispose(timeout = STOPPING_MS): Promise<void> {
+    return super.dispose(timeout);
   }
 }
 
@@ -60,13 +73,27 @@ export class ServerProcess implements Server, vscode.Disposable {
   private readonly stateEmitter = new vscode.EventEmitter<ServerState>();
   private readonly startEmitter = new vscode.EventEmitter<void>();
   private readonly statusEmitter = new vscode.EventEmitter<Status>();
-  private readonly restarts = new Restarts(MOST_RESTARTS, RESTARTS_WITHIN_MS);
+  private readonly lifecycle = new Lifecycle<Client>(
+    {
+      make: async () => this.newClient(await this.find()),
+      changed: (state) => {
+        if (state !== "running") this.status = undefined;
+        this.stateEmitter.fire(state);
+        if (state === "running") this.startEmitter.fire();
+      },
+      ended: (isStartedAgain) => {
+        this.tellOfEnd(isStartedAgain);
+      },
+      notStarted: (error) => {
+        this.tellOfFailure("ollm-lsp could not be started.");
+        return startError(error);
+      },
+    },
+    new Restarts(MOST_RESTARTS, RESTARTS_WITHIN_MS),
+  );
   private readonly keys: string[];
-  private client: LanguageClient | undefined;
-  private starting: Promise<void> | undefined;
   private tokens = 0;
 
-  state: ServerState = "stopped";
   status: Status | undefined;
   readonly onDidChangeState = this.stateEmitter.event;
   readonly onDidStart = this.startEmitter.event;
@@ -80,9 +107,13 @@ export class ServerProcess implements Server, vscode.Disposable {
     this.keys = serverKeys(context.extension);
   }
 
+  get state(): ServerState {
+    return this.lifecycle.state;
+  }
+
   /** The process, for whoever has to know that it is another one. */
   get pid(): number | undefined {
-    return (this.client as Client | undefined)?.serverProcess?.pid;
+    return this.lifecycle.client?.serverProcess?.pid;
   }
 
   async request<M extends keyof Requests>(
@@ -98,40 +129,26 @@ export class ServerProcess implements Server, vscode.Disposable {
     argument: Commands[C]["params"],
     options: RequestOptions = {},
   ): Promise<Commands[C]["result"]> {
-    return this.ask("workspace/executeCommand", options, (tokens) => ({
-      command,
-      arguments: [{ ...argument, ...tokens }],
-    }));
+    return this.ask(COMMAND, options, (tokens) => ({ command, arguments: [{ ...argument, ...tokens }] }));
   }
 
   /** Start it unless it runs. Rejects with words for the user, who has also been told. */
   start(): Promise<void> {
-    if (this.state === "running") return Promise.resolve();
-    this.starting ??= this.startOnce().finally(() => (this.starting = undefined));
-    return this.starting;
+    return this.lifecycle.start();
   }
 
-  async restart(): Promise<void> {
-    this.restarts.forget();
-    await this.stop();
-    await this.start();
-  }
-
-  async stop(): Promise<void> {
-    const { client } = this;
-    this.client = undefined;
-    this.setState("stopped");
-    await client?.dispose(5_000).catch(() => undefined); // a server that does not answer is ended all the same
+  restart(): Promise<void> {
+    return this.lifecycle.restart();
   }
 
   async install(): Promise<void> {
-    await this.stop();
-    if (await installServer(this.context, this.log)) await this.start();
-    else this.setState("missing");
+    await this.lifecycle.stop();
+    await installServer(this.context, this.log);
+    await this.start();
   }
 
   dispose(): Promise<void> {
-    return this.stop();
+    return this.lifecycle.stop();
   }
 
   private async ask<Result>(
@@ -140,7 +157,7 @@ export class ServerProcess implements Server, vscode.Disposable {
     message: (tokens: Record<string, string>) => unknown,
   ): Promise<Result> {
     await this.start();
-    const { client } = this;
+    const { client } = this.lifecycle;
     if (!client) throw new ServerError("ollm-lsp does not run.", "unavailable", "Run: ollm: Restart Server");
     // Without one, the client would take the missing token for a second parameter.
     const { onEvent, onProgress, token = new vscode.CancellationTokenSource().token } = options;
@@ -161,24 +178,9 @@ export class ServerProcess implements Server, vscode.Disposable {
     try {
       return await client.sendRequest<Result>(method, message(tokens), token);
     } catch (error) {
-      throw serverError(error);
+      throw serverError(error, method === COMMAND);
     } finally {
       vscode.Disposable.from(...listeners).dispose();
-    }
-  }
-
-  private async startOnce(): Promise<void> {
-    this.setState("starting");
-    const found = await this.find();
-    this.log.info(`Starting ${found.command} (found by: ${found.source})`);
-    const client = this.newClient(found);
-    this.client = client;
-    try {
-      await client.start();
-    } catch (error) {
-      this.setState("failed");
-      this.tellOfFailure("ollm-lsp could not be started.");
-      throw new ServerError(`ollm-lsp could not be started. ${serverError(error).message}`, "unavailable");
     }
   }
 
@@ -200,32 +202,47 @@ export class ServerProcess implements Server, vscode.Disposable {
       if (found) return found;
     } catch (error) {
       if (!(error instanceof WrongSetting)) throw error;
-      this.setState("missing");
-      void this.offer(vscode.window.showErrorMessage, error.message, { "Open Settings": openServerSettings });
-      throw new ServerError(error.message, "unavailable");
+      void this.offer(vscode.window.showErrorMessage, error.message, {
+        "Open Settings": openServerSettings,
+        "Clear the Setting": clearServerPath,
+      });
+      throw new Missing(error.message);
     }
-    this.setState("missing");
     void this.offer(
       vscode.window.showInformationMessage,
       "ollm needs its language server, ollm-lsp, which is not installed. It can be installed for this extension alone.",
-      { Install: () => this.install(), "Choose Path": openServerSettings },
+      { Install: () => shown(this.install()), "Choose Path": openServerSettings },
     );
-    throw new ServerError("ollm-lsp is not installed.", "unavailable", "Run: ollm: Install Server");
+    throw new Missing("ollm-lsp is not installed.", "Run: ollm: Install Server");
   }
 
-  private newClient({ command }: Found): LanguageClient {
+  private newClient({ command, source }: Found): Client {
+    this.log.info(`Starting ${command} (found by: ${source})`);
     const options: LanguageClientOptions = {
       // Every document: questions can be about any, and a chat document is Markdown.
-      documentSelector: [{ scheme: "file" }, { scheme: "untitled" }, { scheme: "vscode-remote" }],
+      documentSelector: SCHEMES.map((scheme) => ({ scheme })),
       outputChannel: this.log,
+      traceOutputChannel: traceChannel(this.log),
       initializationOptions: () => setOptions(this.keys),
       progressOnInitialization: false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => this.closed(),
+        // The library takes away what the client has registered. Starting again is left to the one who starts.
+        closed: () => {
+          this.lifecycle.ended(client);
+          return { action: CloseAction.DoNotRestart, handled: true, message: "The connection to ollm-lsp is closed." };
+        },
       },
       initializationFailedHandler: () => false,
       middleware: {
+        // What an ended server is not told any more, the next one is told anew.
+        sendNotification: async (type, next, params) => {
+          try {
+            await next(type, params);
+          } catch (error) {
+            this.log.debug(String(error));
+          }
+        },
         provideCodeActions: async (document, range, context, token, next) =>
           context.only
             ? next(document, range, context, token)
@@ -260,29 +277,20 @@ export class ServerProcess implements Server, vscode.Disposable {
     );
     client.onRequest("ollm/diagnostics", (params: DiagnosticsParams) => this.answers.diagnostics(params));
     client.onNotification("ollm/status", (status: Status) => {
+      if (client !== this.lifecycle.client) return;
       this.status = status;
       this.statusEmitter.fire(status);
-    });
-    client.onDidChangeState(({ newState }) => {
-      if (client !== this.client) return;
-      if (newState === State.Starting) this.setState("starting");
-      if (newState !== State.Running) return;
-      this.setState("running");
-      this.startEmitter.fire();
     });
     return client;
   }
 
-  private closed(): { action: CloseAction; handled: true } {
-    if (this.client === undefined) return { action: CloseAction.DoNotRestart, handled: true };
-    if (this.restarts.mayRestart(Date.now())) {
-      this.log.warn("ollm-lsp has ended unexpectedly. It is started again.");
-      vscode.window.setStatusBarMessage("$(warning) ollm-lsp ended unexpectedly and is started again", 10_000);
-      return { action: CloseAction.Restart, handled: true };
+  private tellOfEnd(isStartedAgain: boolean): void {
+    if (!isStartedAgain) {
+      this.tellOfFailure(`ollm-lsp has ended ${MOST_RESTARTS + 1} times in a few minutes, and is not started again.`);
+      return;
     }
-    this.setState("failed");
-    this.tellOfFailure(`ollm-lsp has ended ${MOST_RESTARTS + 1} times in a few minutes, and is not started again.`);
-    return { action: CloseAction.DoNotRestart, handled: true };
+    this.log.warn("ollm-lsp has ended unexpectedly. It is started again.");
+    vscode.window.setStatusBarMessage("$(warning) ollm-lsp ended unexpectedly and is started again", 10_000);
   }
 
   private checkVersion(experimental: unknown): void {
@@ -299,7 +307,7 @@ export class ServerProcess implements Server, vscode.Disposable {
       "Show Log": () => {
         this.log.show();
       },
-      Restart: () => this.restart(),
+      Restart: () => shown(this.restart()),
     });
   }
 
@@ -310,13 +318,6 @@ export class ServerProcess implements Server, vscode.Disposable {
   ): Promise<void> {
     const chosen = await show(message, ...Object.keys(actions));
     if (chosen) await actions[chosen]?.();
-  }
-
-  private setState(state: ServerState): void {
-    if (state === this.state) return;
-    this.state = state;
-    if (state !== "running") this.status = undefined;
-    this.stateEmitter.fire(state);
   }
 }
 
@@ -332,6 +333,11 @@ function forLightBulb<T extends vscode.Command | vscode.CodeAction>(actions: T[]
 
 function openServerSettings(): void {
   void vscode.commands.executeCommand("workbench.action.openSettings", "ollm.server");
+}
+
+/** While the setting names something, no other server is looked for, not even one that was just installed. */
+function clearServerPath(): Thenable<void> {
+  return vscode.workspace.getConfiguration("ollm").update("server.path", undefined, vscode.ConfigurationTarget.Global);
 }
 
 /** The server's own lines say how grave they are. */

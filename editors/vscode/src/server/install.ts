@@ -10,19 +10,21 @@ import { programOf } from "./locate";
 
 const run = promisify(execFile);
 const OLDEST = [3, 11] as const;
+/** Where `python3` is too old, a newer one often has only its full name. */
+const PYTHONS = ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python"];
 
 export function privateEnvironment(context: vscode.ExtensionContext): string {
   return path.join(context.globalStorageUri.fsPath, "server");
 }
 
-/** True when the server is installed afterwards; the user has been told of everything else. */
-export async function installServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Promise<boolean> {
+/** The user is told when it could not be installed. */
+export async function installServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Promise<void> {
   const python = await newEnoughPython();
   if (!python) {
-    await vscode.window.showErrorMessage(
+    void vscode.window.showErrorMessage(
       `ollm needs Python ${OLDEST.join(".")} or newer. Install it, then run "ollm: Install Server" again.`,
     );
-    return false;
+    return;
   }
   const environment = privateEnvironment(context);
   const wanted = vscode.workspace.getConfiguration("ollm").get<string>("server.package") ?? "ollm-lsp[embedded]";
@@ -38,24 +40,22 @@ export async function installServer(context: vscode.ExtensionContext, log: vscod
         await logged([...pip, "install", "--upgrade", wanted], log, token);
       },
     );
-    return true;
   } catch (error) {
     await rm(environment, { recursive: true, force: true });
-    if (error instanceof vscode.CancellationError) return false;
+    if (error instanceof vscode.CancellationError) return;
     log.error(String(error));
     const show = "Show Log";
-    const chosen = await vscode.window.showErrorMessage(
-      "ollm-lsp could not be installed. The log has the reason.",
-      show,
-    );
-    if (chosen === show) log.show();
-    return false;
+    void vscode.window
+      .showErrorMessage("ollm-lsp could not be installed. The log has the reason.", show)
+      .then((chosen) => {
+        if (chosen === show) log.show();
+      });
   }
 }
 
 async function newEnoughPython(): Promise<string | undefined> {
   const chosen = await activePython();
-  const names = process.platform === "win32" ? ["python", "py"] : ["python3", "python"];
+  const names = process.platform === "win32" ? ["python", "py"] : PYTHONS;
   const check = `import sys; sys.exit(sys.version_info < (${OLDEST.join(", ")}))`;
   for (const candidate of [...(chosen ? [chosen] : []), ...names]) {
     try {
