@@ -5,7 +5,8 @@ import type { Chat } from "./chat";
 import { range } from "./diagnostics";
 import type { Pages } from "./pages";
 import type { ActionParams, ActionResult, Commands, Place } from "./protocol";
-import { ServerError, type Server } from "./server";
+import { SCHEMES, ServerError, type Server } from "./server";
+import { shown } from "./shown";
 import { historyPage, krakenPage } from "./words";
 
 type Action = "explain" | "fix" | "refactor" | "document" | "tests" | "edit" | "ask";
@@ -27,8 +28,11 @@ const TITLES: Record<Action, string> = {
 const ANSWERS: ReadonlySet<Action> = new Set(["explain", "ask"]);
 
 export function registerCommands(server: Server, chat: Chat, pages: Pages): vscode.Disposable {
+  // A click in a menu brings the address of the document, which is the active one then.
   const run = (name: string, handler: (argument?: never) => Promise<unknown>): vscode.Disposable =>
-    vscode.commands.registerCommand(name, (argument?: unknown) => shown(handler(argument as never)));
+    vscode.commands.registerCommand(name, (argument?: unknown) =>
+      shown(handler((argument instanceof vscode.Uri ? undefined : argument) as never)),
+    );
   const pass = <C extends keyof Commands>(command: C, fill?: () => Commands[C]["params"]): vscode.Disposable =>
     run(command, (argument?: Commands[C]["params"]) => server.execute(command, argument ?? fill?.() ?? {}));
   const actions = (Object.keys(TITLES) as Action[]).map((action) =>
@@ -36,9 +40,10 @@ export function registerCommands(server: Server, chat: Chat, pages: Pages): vsco
   );
   return vscode.Disposable.from(
     ...actions,
-    run("ollm.action", (argument?: ActionParams) =>
-      chat.stream(argument?.name ?? "Action", (options) => server.execute("ollm.action", argument ?? {}, options)),
-    ),
+    run("ollm.action", async (given?: ActionParams) => {
+      const argument = placed(given);
+      return chat.stream(argument.name ?? "Action", (options) => server.execute("ollm.action", argument, options));
+    }),
     pass("ollm.chat.open", place),
     pass("ollm.chat.send", () => ({ ...chatDocument() })),
     pass("ollm.chat.stop", () => ({ ...chatDocument() })),
@@ -86,10 +91,9 @@ async function act(
   server: Server,
   chat: Chat,
   action: Action,
-  given: ActionParams = {},
+  given?: ActionParams,
 ): Promise<ActionResult | undefined> {
-  // A click in a context menu brings the address of the document, a code action what the server made of the place.
-  const argument: ActionParams = given instanceof vscode.Uri || given.uri === undefined ? { ...place() } : { ...given };
+  const argument = placed(given);
   const question = QUESTIONS[action];
   if (question && argument.text === undefined) {
     const text = await vscode.window.showInputBox({ title: `ollm: ${TITLES[action]}`, prompt: question });
@@ -113,39 +117,41 @@ async function release(
   given?: Commands["ollm.kraken.release"]["params"],
 ): Promise<unknown> {
   let text = given?.text;
-  if (given === undefined || given instanceof vscode.Uri) {
+  if (given === undefined) {
     text = await vscode.window.showInputBox({
       title: "ollm: Release the Kraken",
       prompt: "What should an external model be asked? You see all that is sent before it is.",
     });
     if (!text?.trim()) return undefined;
   }
-  const argument = { ...(given && !(given instanceof vscode.Uri) ? given : place()), ...(text ? { text } : {}) };
+  const argument = { ...(given ?? place()), ...(text ? { text } : {}) };
   return chat.stream(text ?? "Release the Kraken on this", (options) =>
     server.execute("ollm.kraken.release", argument, options),
   );
 }
 
-/** Where the user is. */
+/**
+ * What an action is about: what the server made of the place, in a code action, or where the user is. Without a place it
+ * would be done to whatever document the server was told of last.
+ */
+function placed(given: ActionParams = {}): ActionParams {
+  if (given.uri !== undefined) return { ...given };
+  const here = place();
+  if (here.uri === undefined) {
+    const what = vscode.window.activeTextEditor ? "this kind of document" : "what is open here";
+    throw new ServerError(`ollm cannot see ${what}.`, "unsupported", "Go to a file or an untitled document.");
+  }
+  return { ...given, ...here };
+}
+
+/** Where the user is, in a document that the server knows. */
 function place(): Place {
   const editor = vscode.window.activeTextEditor;
-  if (!editor || !["file", "untitled", "vscode-remote"].includes(editor.document.uri.scheme)) return {};
+  if (!editor || !SCHEMES.includes(editor.document.uri.scheme)) return {};
   return { uri: editor.document.uri.toString(), range: range(editor.selection) };
 }
 
 function chatDocument(): { uri?: string } {
   const uri = vscode.window.activeTextEditor?.document.uri;
   return uri?.path.endsWith(".ollm.md") ? { uri: uri.toString() } : {};
-}
-
-/** The server tells of its own failures itself; what it cannot tell is shown here. */
-async function shown<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof ServerError)) throw error;
-    if (error.code === "unavailable")
-      void vscode.window.showErrorMessage([error.message, error.remedy].filter(Boolean).join(" "));
-    return undefined;
-  }
 }

@@ -2,16 +2,19 @@
 import * as vscode from "vscode";
 import type { Model } from "./protocol";
 import type { Server } from "./server";
+import { shown } from "./shown";
 
 interface ModelEntry extends vscode.QuickPickItem {
   model?: Model;
 }
 
 export function registerModels(server: Server): vscode.Disposable {
+  const run = (name: string, handler: (argument?: { model?: string }) => Promise<unknown>): vscode.Disposable =>
+    vscode.commands.registerCommand(name, (argument?: { model?: string }) => shown(handler(argument)));
   return vscode.Disposable.from(
-    vscode.commands.registerCommand("ollm.models.choose", () => chooseModel(server)),
-    vscode.commands.registerCommand("ollm.models.pull", (argument?: { model?: string }) => pullModel(server, argument)),
-    vscode.commands.registerCommand("ollm.models.delete", () => deleteModel(server)),
+    run("ollm.models.choose", () => chooseModel(server)),
+    run("ollm.models.pull", (argument) => pullModel(server, argument)),
+    run("ollm.models.delete", () => deleteModel(server)),
   );
 }
 

@@ -135,6 +135,10 @@ export interface ChatContext {
   range?: Range;
   files?: string[];
   images?: ImageContent[];
+  /** False: no document goes along only because it is open. */
+  openBuffers?: boolean;
+  /** Addresses of documents that do not go along. */
+  exclude?: readonly string[];
 }
 
 export interface ChatSendParams {

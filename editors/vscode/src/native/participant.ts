@@ -36,7 +36,7 @@ export function participant(server: Server): vscode.Disposable {
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       if (error.isCancelled) return {};
-      return { errorDetails: { message: [error.message, error.remedy].filter(Boolean).join(" ") } };
+      return { errorDetails: { message: error.words } };
     }
   });
   made.iconPath = new vscode.ThemeIcon("sparkle");

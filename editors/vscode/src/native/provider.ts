@@ -41,24 +41,25 @@ export class Provider implements vscode.LanguageModelChatProvider, vscode.Dispos
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
+    let conversationId: string | undefined;
     try {
-      const { conversationId } = await this.server.request(
+      await this.server.request(
         "ollm/chat/send",
         // Whoever calls a model has composed what it shall read, and does not expect it to act.
-        { text: transcript(messages), model: model.id, tools: false },
+        { text: transcript(messages), model: model.id, tools: false, context: { openBuffers: false } },
         {
           token,
           onProgress: () => undefined,
           onEvent: (event) => {
+            if (event.type === "started") conversationId = event.conversationId;
             if (event.type === "text") progress.report(new vscode.LanguageModelTextPart(event.text));
           },
         },
       );
-      // Whoever called keeps what was said.
-      await this.server.request("ollm/chat/delete", { conversationId });
     } catch (error) {
-      if (error instanceof ServerError && error.isCancelled) return;
-      throw error;
+      if (!(error instanceof ServerError && error.isCancelled)) throw error;
+    } finally {
+      if (conversationId !== undefined) await this.forget(conversationId);
     }
   }
 
@@ -68,6 +69,11 @@ export class Provider implements vscode.LanguageModelChatProvider, vscode.Dispos
   ): Promise<number> {
     const whole = typeof text === "string" ? text : textOf(text);
     return Promise.resolve(Math.ceil(whole.length / CHARACTERS_PER_TOKEN));
+  }
+
+  /** Whoever called keeps what was said. That it could not be deleted is no failure of the answer. */
+  private async forget(conversationId: string): Promise<void> {
+    await this.server.request("ollm/chat/delete", { conversationId }).catch(() => undefined);
   }
 
   dispose(): void {
