@@ -37,6 +37,22 @@ export function krakenText(state: KrakenState): string {
   }
 }
 
+/** What the status bar shows of the Kraken; of one that is off, nothing. */
+function krakenMark(state: KrakenState): string[] {
+  switch (state) {
+    case "ready":
+      return ["$(flame)"];
+    case "active":
+      return ["$(sync~spin) Kraken"];
+    case "over_budget":
+      return ["$(warning) Kraken over budget"];
+    case "none":
+      return [];
+    default:
+      return unreachable(state);
+  }
+}
+
 export interface StatusText {
   text: string;
   tooltip: string;
@@ -70,9 +86,7 @@ export function statusText(state: ServerState, status: Status | undefined): Stat
 
 function running({ model, busy, kraken, spent, budget, contextTokens, contextLimit }: Status): StatusText {
   const icon = busy ? "$(loading~spin)" : "$(sparkle)";
-  const parts = [`${icon} ${shortModel(model) || "no model"}`];
-  if (kraken === "active") parts.push("$(flame) Kraken");
-  if (kraken === "over_budget") parts.push("$(flame) over budget");
+  const parts = [`${icon} ${shortModel(model) || "no model"}`, ...krakenMark(kraken)];
   if (spent > 0) parts.push(dollars(spent));
   const lines = [
     `**ollm**${busy ? " is at work" : ""}`,

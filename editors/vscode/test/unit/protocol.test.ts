@@ -1,7 +1,7 @@
 /** The types of messages and the samples that the server's own tests use are about the same messages. */
 import { expect, test } from "vitest";
 import samples from "../../../../docs/protocol-samples.json";
-import type { ChatEvent, Commands, PermissionParams, Requests, Status } from "../../src/protocol";
+import type { ChatEvent, Commands, KrakenState, PermissionParams, Requests, Status } from "../../src/protocol";
 import { rows, summary } from "../../src/permission/choices";
 import { krakenPage, historyPage, statusText } from "../../src/words";
 
@@ -59,9 +59,20 @@ test("the sample of a question can be shown and answered", () => {
 test("the sample of a status can be shown", () => {
   const status = samples.notifications["ollm/status"] as Status;
   const { text, tooltip, isWarning } = statusText("running", status);
-  expect(text).toBe("$(loading~spin) qwen2.5-coder:7b · $1.25");
+  expect(text).toBe("$(loading~spin) qwen2.5-coder:7b · $(flame) · $1.25");
   expect(tooltip).toContain("Spent: $1.25 of $10.00");
   expect(isWarning).toBe(false);
+});
+
+test("the status bar tells the states of the Kraken apart", () => {
+  const shown = (kraken: KrakenState): [string, string | undefined, boolean] => {
+    const { text, tooltip, isWarning } = statusText("running", { model: "a:b", busy: false, spent: 0, kraken });
+    return [text, /Kraken: (.*)/.exec(tooltip)?.[1], isWarning];
+  };
+  expect(shown("none")).toEqual(["$(sparkle) b", "off", false]);
+  expect(shown("ready")).toEqual(["$(sparkle) b · $(flame)", "ready", false]);
+  expect(shown("active")).toEqual(["$(sparkle) b · $(sync~spin) Kraken", "at work", false]);
+  expect(shown("over_budget")).toEqual(["$(sparkle) b · $(warning) Kraken over budget", "over budget", true]);
 });
 
 test("the samples of the Kraken can be shown", () => {
