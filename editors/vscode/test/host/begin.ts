@@ -1,8 +1,24 @@
 /** With the real server and the real model: the extension starts, answers, stops, and gets up again. */
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import type { ChatEvent } from "../../src/protocol";
-import { isCancelled, openFile, ready, run, until } from "./steps";
+import type { ChatEvent, ModelsList } from "../../src/protocol";
+import { file, isCancelled, openFile, ready, run, until } from "./steps";
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Twice the same would mean that an ended server's are still there. */
+async function codeActions(): Promise<{ title: string }[]> {
+  await openFile();
+  const range = new vscode.Range(0, 0, 2, 5);
+  const all = await run<{ title: string }[]>("vscode.executeCodeActionProvider", file(), range);
+  return all.filter(({ title }) => title.startsWith("ollm: "));
+}
 
 export function begin(): void {
   describe("begin", () => {
@@ -58,18 +74,29 @@ export function begin(): void {
       await until(() => !server.status?.busy, "the end of the work");
     });
 
-    it("gives the model to the editor and to other extensions", async () => {
-      await ready();
+    it("gives the model to the editor and to other extensions, and keeps nothing of it", async () => {
+      const server = await ready();
+      const kept = async (): Promise<number> => (await server.request("ollm/chat/list", {})).conversations.length;
+      const before = await kept();
       const [model] = await vscode.lm.selectChatModels({ vendor: "ollm" });
       assert.ok(model, "no model");
-      const token = new vscode.CancellationTokenSource().token;
-      const response = await model.sendRequest([vscode.LanguageModelChatMessage.User("Say hello.")], {}, token);
-      let text = "";
-      for await (const piece of response.text) text += piece;
-      assert.ok(text.length > 0);
-      const server = await ready();
-      const { conversations } = await server.request("ollm/chat/list", {});
-      assert.ok(!conversations.some(({ title }) => title === "User: Say hello."));
+      const ask = async (words: string, isStopped: boolean): Promise<string> => {
+        const stop = new vscode.CancellationTokenSource();
+        const message = vscode.LanguageModelChatMessage.User(words);
+        const response = await model.sendRequest([message], {}, stop.token);
+        let text = "";
+        for await (const piece of response.text) {
+          text += piece;
+          if (isStopped) stop.cancel();
+        }
+        return text;
+      };
+      assert.ok((await ask("Say hello.", false)).length > 0);
+      await until(async () => (await kept()) === before, "the end of the conversation");
+      // Whether the editor throws or ends what is stopped is its own affair.
+      await ask("Tell a very long story about a ship.", true).catch(() => "");
+      await until(() => !server.status?.busy, "the end of the work");
+      await until(async () => (await kept()) === before, "the end of the stopped conversation");
     });
 
     it("explains what is selected", async () => {
@@ -91,6 +118,46 @@ export function begin(): void {
       );
       const { models } = await server.request("ollm/models/list", {});
       assert.ok(models.some(({ provider }) => provider === "embedded"));
+    });
+
+    it("answers what is asked while a killed server is started again, with one new server", async () => {
+      const server = await ready();
+      const before = server.pid;
+      assert.ok(before);
+      let starts = 0;
+      const counting = server.onDidStart(() => starts++);
+      process.kill(before, "SIGKILL");
+      const asked = new Promise<ModelsList>((resolve, reject) => {
+        const ended = server.onDidChangeState((state) => {
+          ended.dispose();
+          assert.equal(state, "starting");
+          server.request("ollm/models/list", {}).then(resolve, reject);
+        });
+      });
+      assert.ok((await asked).models.some(({ provider }) => provider === "embedded"));
+      const after = server.pid;
+      assert.notEqual(after, before);
+      // A second one would have come up by now.
+      await server.request("ollm/models/list", {});
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      counting.dispose();
+      assert.equal(starts, 1);
+      assert.equal(server.pid, after);
+      const titles = (await codeActions()).map(({ title }) => title);
+      assert.equal(new Set(titles).size, titles.length, titles.join(", "));
+    });
+
+    it("is one server after a restart while it starts", async () => {
+      const server = await ready();
+      const before = server.pid;
+      const first = server.restart();
+      await until(() => server.pid !== undefined && server.pid !== before, "a process");
+      const given = server.pid;
+      assert.ok(given);
+      await Promise.all([first, server.restart(), server.request("ollm/models/list", {})]);
+      assert.equal(server.state, "running");
+      assert.notEqual(server.pid, given);
+      await until(() => !isAlive(given), "the end of the one that was given up");
     });
 
     it("restarts the server on demand", async () => {
