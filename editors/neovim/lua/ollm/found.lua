@@ -33,8 +33,8 @@ end
 function M.at(place)
   local first, last = place.first, place.last
   if not first then
-    local win = vim.fn.bufwinid(place.buf)
-    first = win ~= -1 and vim.api.nvim_win_get_cursor(win)[1] or 1
+    local win = require("ollm.place").window(place.buf)
+    first = win and vim.api.nvim_win_get_cursor(win)[1] or 1
     last = first
   end
   local here = vim.tbl_filter(function(one)

@@ -35,6 +35,17 @@ function M.document()
   return last_used and is_document(last_used) and last_used or nil
 end
 
+--- The window whose cursor is meant: of those that show a document, the one that the user is in, or was in last.
+---@param buf integer
+---@return integer?
+function M.window(buf)
+  for _, win in ipairs({ api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#")), vim.fn.bufwinid(buf) }) do
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
+      return win
+    end
+  end
+end
+
 --- A place as the server understands it.
 ---@param place ollm.Place
 ---@param encoding "utf-8"|"utf-16"|"utf-32"
@@ -43,13 +54,15 @@ function M.params(place, encoding)
   local uri = vim.uri_from_bufnr(place.buf)
   local first, last = place.first, place.last
   if first and last then
+    last = math.min(last, api.nvim_buf_line_count(place.buf))
+    first = math.min(first, last)
     local line = api.nvim_buf_get_lines(place.buf, last - 1, last, false)[1] or ""
     local ends = { last, math.max(#line - 1, 0) }
     local given = vim.lsp.util.make_given_range_params({ first, 0 }, ends, place.buf, encoding)
     return { uri = uri, range = given.range }
   end
-  local win = vim.fn.bufwinid(place.buf)
-  if win == -1 then
+  local win = M.window(place.buf)
+  if not win then
     return { uri = uri }
   end
   return { uri = uri, range = vim.lsp.util.make_range_params(win, encoding).range }
