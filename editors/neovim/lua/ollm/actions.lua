@@ -56,12 +56,14 @@ local function answer(name, argument, buf)
   if range and range["end"].line > range.start.line then
     place.first, place.last = range.start.line + 1, range["end"].line + 1
   end
-  local chat = Chat.new()
+  local chat = Chat.fresh()
   chat:show()
   local title = argument.text or ("%s %s"):format(TITLES[name], places.words(place))
-  chat:run(title, function(lsp, request)
-    return client.execute(lsp, "ollm." .. name, vim.deepcopy(argument), request)
-  end)
+  local function start(lsp, request, asked)
+    local words = asked.text ~= title and asked.text or argument.text
+    return client.execute(lsp, "ollm." .. name, vim.tbl_extend("force", argument, { text = words }), request)
+  end
+  chat:ask(title, { speaker = "you", place = place, start = start })
 end
 
 ---@param result table

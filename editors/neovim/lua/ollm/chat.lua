@@ -10,12 +10,21 @@ local window = require("ollm.chat.window")
 
 local api = vim.api
 
+---@class ollm.Asked
+---@field text string As it is written now.
+---@field conversationId? string
+---@field parentId? string
+
+--- How a question is sent.
+---@alias ollm.Start fun(lsp: vim.lsp.Client, request: ollm.Request, asked: ollm.Asked): ollm.Running
+
 ---@class ollm.Chat
 ---@field buf integer
 ---@field transcript ollm.Transcript
 ---@field conversation? string
 ---@field model? string Chosen for this chat.
 ---@field place? ollm.Place What the next question is about, if the user has said so.
+---@field draft string What the next question begins with, while an answer is on its way.
 ---@field running? ollm.Running
 ---@field is_busy boolean
 local Chat = {}
@@ -32,6 +41,17 @@ local number = 0
 ---@return ollm.Chat?
 function Chat.of(buf)
   return chats[buf]
+end
+
+--- The chat in which a conversation is open.
+---@param conversation string
+---@return ollm.Chat?
+function Chat.with(conversation)
+  for _, chat in pairs(chats) do
+    if chat.conversation == conversation then
+      return chat
+    end
+  end
 end
 
 --- The chat that was used last.
@@ -54,28 +74,34 @@ local function new_buffer()
   return buf
 end
 
+---@param text string
+---@param more string
+---@return string
+local function joined(text, more)
+  return text == "" and more or text .. "\n\n" .. more
+end
+
 --- A new chat, not shown yet.
 ---@return ollm.Chat
-function Chat.new()
+local function new()
   local buf = new_buffer()
-  local chat = setmetatable({ buf = buf, transcript = Transcript.new(buf), is_busy = false }, Chat)
+  local chat = setmetatable({ buf = buf, transcript = Transcript.new(buf), draft = "", is_busy = false }, Chat)
   chats[buf], current = chat, chat
   require("ollm.chat.keys").set(chat)
   api.nvim_create_autocmd("BufEnter", {
     buffer = buf,
     callback = function()
       current = chat
+      chat:_tell_room()
     end,
   })
-  api.nvim_create_autocmd("BufWipeout", {
+  api.nvim_create_autocmd("BufUnload", {
     buffer = buf,
     callback = function()
-      chat:stop()
-      chats[buf] = nil
-      current = current ~= chat and current or nil
+      chat:_forget()
     end,
   })
-  client.with(chat:_document() or buf, function(lsp)
+  client.with(places.document() or buf, function(lsp)
     if api.nvim_buf_is_loaded(buf) then
       vim.lsp.buf_attach_client(buf, lsp.id)
     end
@@ -86,9 +112,23 @@ end
 --- A new chat with room for a question.
 ---@return ollm.Chat
 function Chat.fresh()
-  local chat = Chat.new()
-  chat:_room("")
+  local chat = new()
+  chat.transcript.step:fixed(function()
+    chat:_room("")
+  end)
   return chat
+end
+
+--- The user has closed the buffer for good. What is left of it would have neither keys nor headings.
+function Chat:_forget()
+  self:stop()
+  chats[self.buf] = nil
+  current = current ~= self and current or nil
+  vim.schedule(function()
+    if api.nvim_buf_is_valid(self.buf) then
+      api.nvim_buf_delete(self.buf, { force = true })
+    end
+  end)
 end
 
 function Chat:show()
@@ -104,18 +144,26 @@ function Chat:is_shown()
   return window.find(self.buf) ~= nil
 end
 
----@return integer? buf
-function Chat:_document()
-  return self.place and self.place.buf or places.document()
+--- What a question is about: what it was about before, else what the user has said, else where they come from.
+---@param head? ollm.Head
+---@return ollm.Place?
+function Chat:_place(head)
+  local place = head and head.place or self.place
+  if place and api.nvim_buf_is_loaded(place.buf) then
+    return place
+  end
+  local document = places.document()
+  return document and { buf = document } or nil
 end
 
---- What the next question is sent with, as people read it.
+--- What a question is sent with, as people read it.
+---@param head? ollm.Head
 ---@return string
-function Chat:_told()
-  local document = self:_document()
+function Chat:_told(head)
+  local place = self:_place(head)
   local words = { self.model }
-  if document then
-    table.insert(words, places.words(self.place or { buf = document }))
+  if place then
+    table.insert(words, places.words(place))
   end
   return table.concat(words, " · ")
 end
@@ -134,10 +182,30 @@ function Chat:_draft()
   return last and last.head.speaker == "you" and last or nil
 end
 
+--- The room for the next question, also if the user has removed its heading. Without any heading, all is the question.
+---@return ollm.Message
+function Chat:_written()
+  local draft = self:_draft()
+  if not draft then
+    local text = ""
+    if #self.transcript:messages() == 0 then
+      text = vim.trim(table.concat(api.nvim_buf_get_lines(self.buf, 0, -1, false), "\n"))
+      self.transcript:cut(0)
+    end
+    self:_room(text)
+    draft = assert(self:_draft())
+  end
+  return draft
+end
+
 --- Ask about a place from now on.
 ---@param place ollm.Place
 function Chat:about(place)
   self.place = place
+  local draft = self:_draft()
+  if draft then
+    draft.head.place = nil
+  end
   self:_tell_room()
 end
 
@@ -151,27 +219,53 @@ end
 function Chat:_tell_room()
   local draft = self:_draft()
   if draft then
-    self.transcript:tell(draft.mark, self:_told())
+    self.transcript:tell(draft.mark, self:_told(draft.head))
   end
 end
 
---- Write into the room for the next question.
+--- Add to what is written for the next question.
 ---@param text string
 function Chat:write(text)
-  local draft = self:_draft()
-  if draft then
-    api.nvim_buf_set_lines(self.buf, draft.row + 2, draft.last, false, vim.split(text, "\n", { plain = true }))
+  if self.is_busy then
+    self.draft = joined(self.draft, text)
+    return
   end
+  self.transcript.step:close()
+  local draft = self:_written()
+  self.transcript:cut(draft.row)
+  self.transcript:ask(joined(draft.text, text), self:_told(draft.head), draft.head)
 end
 
 --- Send what was written.
 function Chat:send()
-  local draft = self:_draft()
   if self.is_busy then
     client.notify(("an answer is still on its way; %s stops it."):format(options.current.chat_keys.stop))
-  elseif draft and draft.text ~= "" then
-    self:_send(draft)
+    return
   end
+  self.transcript.step:close()
+  local has_room = self:_draft() ~= nil
+  local draft = self:_written()
+  if draft.text ~= "" then
+    self:_send(draft)
+  elseif not has_room then
+    client.notify("there was no room for a question. Write it below the last heading.", vim.log.levels.WARN)
+  end
+end
+
+--- Ask this. What is written and not sent yet stays for the next question.
+---@param text string
+---@param head? ollm.Head
+function Chat:ask(text, head)
+  if self.is_busy then
+    self:write(text)
+    self:send()
+    return
+  end
+  self.transcript.step:close()
+  local draft = self:_written()
+  self.transcript:cut(draft.row)
+  self.transcript:ask(text, "", head)
+  self:_send(assert(self:_draft()), draft.text)
 end
 
 --- Stop the answer that is on its way.
@@ -199,13 +293,9 @@ function Chat:retry()
     return
   end
   local draft = self:_draft()
-  local kept = draft and draft ~= question and draft.text or ""
+  self.transcript.step:close()
   self.transcript:cut(messages[index + 1].row)
-  if question.head.rerun and question.text == question.head.asked then
-    question.head.rerun()
-  else
-    self:_send(question, kept)
-  end
+  self:_send(question, draft and draft.text)
 end
 
 --- The last response before a message that the server knows.
@@ -222,30 +312,41 @@ function Chat:_parent(mark)
   return parent
 end
 
+--- As a message about a place.
+---@param question ollm.Message
+---@return ollm.Start
+function Chat:_message(question)
+  local head = question.head
+  local place = self:_place(head)
+  if not head.place then
+    head.place, self.place = place, nil
+  end
+  self.transcript:tell(question.mark, self:_told(head))
+  return function(lsp, request, asked)
+    local context = place and places.params(place, lsp.offset_encoding) or nil
+    local params = vim.tbl_extend("force", asked, { model = self.model, context = context })
+    return client.request(lsp, "ollm/chat/send", params, request)
+  end
+end
+
 ---@param question ollm.Message
 ---@param draft? string What was written below it.
 function Chat:_send(question, draft)
-  question.head.asked = question.text
-  local parent = self:_parent(question.mark)
-  local document = self:_document()
-  local params = { text = question.text, model = self.model, conversationId = self.conversation }
+  local asked = { text = question.text, conversationId = self.conversation }
   if self.conversation then
-    params.parentId = parent or ""
+    asked.parentId = self:_parent(question.mark) or ""
   end
-  self:answer(draft, function(lsp, request)
-    if document then
-      params.context = places.params(self.place or { buf = document }, lsp.offset_encoding)
-      self.place = nil
-    end
-    return client.request(lsp, "ollm/chat/send", params, request)
+  local start = question.head.start or self:_message(question)
+  self.draft = draft or ""
+  self:_answer(question.head, function(lsp, request)
+    return start(lsp, request, asked)
   end)
 end
 
 --- Let an answer grow at the end.
----@param draft string? What the next question begins with.
+---@param head ollm.Head Of the question.
 ---@param start fun(lsp: vim.lsp.Client, request: ollm.Request): ollm.Running
----@param done? fun(result: table?)
-function Chat:answer(draft, start, done)
+function Chat:_answer(head, start)
   local answer, state = self.transcript:answer(), reducer.new()
   local began = vim.uv.hrtime()
   self.is_busy = true
@@ -254,24 +355,34 @@ function Chat:answer(draft, start, done)
     for _, event in ipairs(reducer.joined(events)) do
       state = reducer.reduce(state, event)
     end
+    self.conversation = state.conversation or self.conversation
     self.transcript:draw(answer, state)
+    if answer.is_undone then
+      self:stop()
+    end
   end)
   local function finished(err, result)
+    self.is_busy, self.running = false, nil
+    stream:close()
     if not api.nvim_buf_is_loaded(self.buf) then
       return
     end
-    stream:close()
     state = self:_ended(state, answer, err, result)
     state.seconds = (vim.uv.hrtime() - began) / 1e9
     self.transcript:draw(answer, state)
     self.transcript:tell(answer.mark, render.summary(state))
-    self.is_busy, self.running = false, nil
-    self:_room(draft or "")
-    if done then
-      done(result)
+    if not answer.is_undone then
+      self:_room(self.draft)
     end
+    local data = { buf = self.buf, conversation = self.conversation, reason = state.reason }
+    api.nvim_exec_autocmds("User", { pattern = "OllmFinished", modeline = false, data = data })
   end
-  client.with(self:_document() or self.buf, function(lsp)
+  local place = self:_place(head)
+  client.with(place and place.buf or self.buf, function(lsp)
+    if not api.nvim_buf_is_loaded(self.buf) then
+      finished()
+      return
+    end
     self.running = start(lsp, {
       events = function(event)
         stream:push(event)
@@ -309,41 +420,32 @@ function Chat:_ended(state, answer, err, result)
   return vim.tbl_extend("force", state, { reason = state.reason or "error" }) --[[@as ollm.Response]]
 end
 
---- A question that is asked by a command, and its answer.
----@param text string What is shown of it.
----@param start fun(lsp: vim.lsp.Client, request: ollm.Request): ollm.Running
----@param done? fun(result: table?)
-function Chat:run(text, start, done)
-  local draft = self:_draft()
-  local function go()
-    self:answer(draft and draft.text or "", start, done)
+---@param kept table
+function Chat:_fill(kept)
+  for _, response in ipairs(reducer.branch(kept)) do
+    local state = reducer.kept(response, kept.id)
+    if response.isRecap then
+      state.parts = { { type = "reasoning", text = response.text } }
+    else
+      self.transcript:ask(response.text, "")
+    end
+    local answer = self.transcript:answer()
+    self.transcript.heads[answer.mark].response = response.id
+    self.transcript:draw(answer, state)
+    self.transcript:tell(answer.mark, render.summary(state))
   end
-  if draft then
-    self.transcript:cut(draft.row)
-  end
-  self.transcript:ask(text, "", { speaker = "you", asked = text, rerun = go })
-  go()
 end
 
 --- A conversation that was kept.
 ---@param kept table As `ollm/chat/get` tells it.
 ---@return ollm.Chat
 function Chat.kept(kept)
-  local chat = Chat.new()
+  local chat = new()
   chat.conversation = kept.id
-  for _, response in ipairs(reducer.branch(kept)) do
-    local state = reducer.kept(response, kept.id)
-    if response.isRecap then
-      state.parts = { { type = "reasoning", text = response.text } }
-    else
-      chat.transcript:ask(response.text, "", { speaker = "you", asked = response.text })
-    end
-    local answer = chat.transcript:answer()
-    chat.transcript.heads[answer.mark].response = response.id
-    chat.transcript:draw(answer, state)
-    chat.transcript:tell(answer.mark, render.summary(state))
-  end
-  chat:_room("")
+  chat.transcript.step:fixed(function()
+    chat:_fill(kept)
+    chat:_room("")
+  end)
   return chat
 end
 

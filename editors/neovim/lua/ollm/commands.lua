@@ -7,7 +7,7 @@ local M = {}
 ---@class ollm.Given
 ---@field text string What follows the name.
 ---@field place? ollm.Place The lines, or the cursor, in the current document.
----@field has_range boolean
+---@field quote? string The lines, where they are in no document.
 
 ---@class ollm.Subcommand
 ---@field does string
@@ -17,7 +17,9 @@ local M = {}
 ---@param given ollm.Given
 ---@param fn fun(place: ollm.Place)
 local function at_place(given, fn)
-  if given.place then
+  if given.quote then
+    client.notify("these lines are in no file. :Ollm chat takes them into a question.", vim.log.levels.WARN)
+  elseif given.place then
     fn(given.place)
   else
     client.notify("open a file first.", vim.log.levels.WARN)
@@ -45,16 +47,30 @@ end
 ---@param chat ollm.Chat
 ---@param given ollm.Given
 local function open(chat, given)
-  if given.place and given.has_range then
+  if given.place and given.place.first then
     chat:about(given.place)
+  end
+  if given.quote and given.text == "" then
+    chat:write(given.quote)
   end
   chat:show()
   if given.text ~= "" then
-    chat:write(given.text)
-    chat:send()
+    chat:ask((given.quote or "") .. given.text)
   elseif require("ollm.options").current.chat.insert and not chat.is_busy then
     vim.cmd("startinsert!")
   end
+end
+
+---@param given ollm.Given
+local function ask(given)
+  if not given.quote then
+    action("ask", "").run(given)
+    return
+  end
+  require("ollm.picker").worded(given.text, "Ask: ", function(words)
+    local Chat = require("ollm.chat")
+    open(Chat.current() or Chat.fresh(), { text = words, quote = given.quote })
+  end)
 end
 
 ---@param method "send"|"retry"
@@ -84,6 +100,13 @@ local function parted(text)
   return first, vim.trim(text:sub(#first + 1))
 end
 
+---@param err lsp.ResponseError?
+local function told(err)
+  if err then
+    client.notify(client.failure(err), vim.log.levels.ERROR)
+  end
+end
+
 --- Run a command of the server that shows its result by itself, or of which nothing is to be shown.
 ---@param command string
 ---@param argument table
@@ -92,9 +115,8 @@ local function execute(command, argument, fn)
   client.with(api.nvim_get_current_buf(), function(lsp)
     client.execute(lsp, command, argument, {
       done = function(err, result)
-        if err then
-          client.notify(client.failure(err), vim.log.levels.ERROR)
-        elseif fn then
+        told(err)
+        if fn and not err then
           fn(result)
         end
       end,
@@ -126,10 +148,10 @@ local function kraken(given)
     execute("ollm.kraken.config", {}, function(result)
       vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(result.uri)))
     end)
-  elseif vim.startswith(first, "@") then
-    releases.release(rest, given.place, first:sub(2))
   else
-    releases.release(given.text, given.place)
+    local provider = first:match("^@(.*)")
+    local text = provider and rest or given.text
+    releases.release({ text = text, place = given.place, quote = given.quote, provider = provider })
   end
 end
 
@@ -147,8 +169,8 @@ end
 
 --- Whatever a model is doing, for chats and for changes.
 local function stop()
-  if client.get() then
-    execute("ollm.cancel", {})
+  for _, lsp in ipairs(vim.lsp.get_clients({ name = client.NAME })) do
+    client.execute(lsp, "ollm.cancel", {}, { done = told })
   end
 end
 
@@ -213,7 +235,7 @@ M.all = {
     end,
   },
   explain = action("explain", "explain the lines, or the definition at the cursor"),
-  ask = action("ask", "ask about them"),
+  ask = { does = "ask about them", run = ask },
   fix = action("fix", "mend what is found in them"),
   refactor = action("refactor", "make them simpler"),
   document = action("document", "add documentation"),
@@ -282,6 +304,15 @@ M.all = {
   },
 }
 
+--- Lines of the current buffer as a question begins with them.
+---@param first integer
+---@param last integer
+---@return string
+local function quoted(first, last)
+  local lines = api.nvim_buf_get_lines(0, first - 1, last, false)
+  return "> " .. table.concat(lines, "\n> ") .. "\n\n"
+end
+
 ---@param command vim.api.keyset.create_user_command.command_args
 function M.run(command)
   local name, text = parted(command.args)
@@ -291,11 +322,13 @@ function M.run(command)
     return
   end
   local buf = require("ollm.place").document()
-  local place = buf and { buf = buf } or nil ---@type ollm.Place?
-  if place and command.range > 0 then
-    place.first, place.last = command.line1, command.line2
+  local given = { text = text, place = buf and { buf = buf } } ---@type ollm.Given
+  if command.range > 0 and buf == api.nvim_get_current_buf() then
+    given.place.first, given.place.last = command.line1, command.line2
+  elseif command.range > 0 then
+    given.quote = quoted(command.line1, command.line2)
   end
-  sub.run({ text = text, place = place, has_range = command.range > 0 })
+  sub.run(given)
 end
 
 ---@param lead string

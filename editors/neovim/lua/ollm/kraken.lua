@@ -12,30 +12,36 @@ local M = {}
 ---@param context table?
 local function release(chat, text, provider, context)
   chat:show()
-  chat:run(text, function(lsp, request)
-    local params = { text = text, provider = provider, context = context, conversationId = chat.conversation }
+  local function start(lsp, request, asked)
+    local params = vim.tbl_extend("force", asked, { provider = provider, context = context })
     return client.request(lsp, "ollm/kraken/release", params, request)
-  end)
+  end
+  chat:ask(text, { speaker = "you", start = start })
 end
 
 local PROMPT = "Release the Kraken: "
 
+---@class ollm.Release
+---@field text? string
+---@field place? ollm.Place
+---@field quote? string Stands before the words.
+---@field provider? string
+
 --- Release: pick a provider, then ask it in the current chat.
----@param text? string
----@param place? ollm.Place
----@param provider? string
-function M.release(text, place, provider)
-  local chat = Chat.current()
-  local function go(name)
-    picker.worded(text, PROMPT, function(words)
+---@param given ollm.Release
+function M.release(given)
+  local place = given.place
+  local function go(provider)
+    picker.worded(given.text, PROMPT, function(words)
       client.with(place and place.buf or vim.api.nvim_get_current_buf(), function(lsp)
+        local chat = Chat.current()
         local context = place and places.params(place, lsp.offset_encoding) or nil
-        release(chat and not chat.is_busy and chat or Chat.fresh(), words, name, context)
+        release(chat and not chat.is_busy and chat or Chat.fresh(), (given.quote or "") .. words, provider, context)
       end)
     end)
   end
-  if provider then
-    go(provider)
+  if given.provider then
+    go(given.provider)
   else
     picker.provider(go)
   end

@@ -69,9 +69,14 @@ local function conversations(prompt, fn)
   end)
 end
 
---- Go on with a conversation that was kept.
+--- Go on with a conversation: in its chat where it is open, else with what was kept.
 function M.conversation()
   conversations("Conversation", function(one)
+    local open = Chat.with(one.id)
+    if open then
+      open:show()
+      return
+    end
     ask("ollm/chat/get", { conversationId = one.id }, function(kept)
       Chat.kept(kept):show()
     end)

@@ -1,4 +1,5 @@
 --- The buffer of a chat: headings that are known by their marks, and answers that grow below them.
+local Step = require("ollm.chat.step")
 local render = require("ollm.render")
 
 local api = vim.api
@@ -10,8 +11,8 @@ local YOU, ASSISTANT = "## You", "## Assistant"
 ---@class ollm.Head
 ---@field speaker "you"|"assistant"
 ---@field response? string The id of a response that the server knows.
----@field asked? string What was sent.
----@field rerun? fun() How this was asked, if not by a message.
+---@field place? ollm.Place What it was sent with.
+---@field start? ollm.Start How it is sent, if not as a message.
 
 ---@class ollm.Drawn
 ---@field part ollm.Part
@@ -23,6 +24,7 @@ local YOU, ASSISTANT = "## You", "## Assistant"
 ---@field mark integer Of its heading.
 ---@field tail integer The mark where it grows.
 ---@field drawn ollm.Drawn[]
+---@field is_undone? boolean By the user, before it was whole.
 
 ---@class ollm.Message
 ---@field head ollm.Head
@@ -34,13 +36,14 @@ local YOU, ASSISTANT = "## You", "## Assistant"
 ---@class ollm.Transcript
 ---@field buf integer
 ---@field heads table<integer, ollm.Head>
+---@field step ollm.Step
 local Transcript = {}
 Transcript.__index = Transcript
 
 ---@param buf integer
 ---@return ollm.Transcript
 function Transcript.new(buf)
-  return setmetatable({ buf = buf, heads = {} }, Transcript)
+  return setmetatable({ buf = buf, heads = {}, step = Step.new(buf) }, Transcript)
 end
 
 --- The messages from the first to the last.
@@ -120,6 +123,8 @@ function Transcript:_head(row, heading, mark, told)
     id = mark,
     end_row = row,
     end_col = #heading,
+    -- The user may have made the heading shorter.
+    strict = false,
     invalidate = true,
     undo_restore = true,
     hl_group = "OllmHead",
@@ -160,8 +165,9 @@ end
 ---@param head? ollm.Head
 function Transcript:ask(text, told, head)
   local following = self:_following()
-  local mark = self:_add(head or { speaker = "you" }, text)
-  self:tell(mark, told or "")
+  self.step:take(function()
+    self:tell(self:_add(head or { speaker = "you" }, text), told or "")
+  end)
   self:_follow(following)
 end
 
@@ -169,21 +175,34 @@ end
 ---@return ollm.Answer
 function Transcript:answer()
   local following = self:_following()
-  local mark = self:_add({ speaker = "assistant" }, "")
+  local mark ---@type integer
+  self.step:take(function()
+    mark = self:_add({ speaker = "assistant" }, "")
+  end)
   local row = api.nvim_buf_line_count(self.buf) - 1
   local tail = api.nvim_buf_set_extmark(self.buf, inner, row, 0, {})
   self:_follow(following)
   return { mark = mark, tail = tail, drawn = {} }
 end
 
+--- Where a heading is, if it is still there.
+---@param mark integer
+---@return integer?
+function Transcript:_row(mark)
+  if not api.nvim_buf_is_loaded(self.buf) then
+    return nil
+  end
+  local row, _, details = unpack(api.nvim_buf_get_extmark_by_id(self.buf, ns, mark, { details = true }))
+  return details and not details.invalid and row or nil
+end
+
 --- Tell something behind a heading.
 ---@param mark integer
 ---@param told string
 function Transcript:tell(mark, told)
-  local position = api.nvim_buf_get_extmark_by_id(self.buf, ns, mark, { details = true })
-  local details = position[3]
-  if position[1] and details and not details.invalid then
-    self:_head(position[1], self.heads[mark].speaker == "you" and YOU or ASSISTANT, mark, told)
+  local row = self:_row(mark)
+  if row then
+    self:_head(row, self.heads[mark].speaker == "you" and YOU or ASSISTANT, mark, told)
   end
 end
 
@@ -230,18 +249,24 @@ function Transcript:_draw_again(drawn, part)
   drawn.part, drawn.rows = part, #lines
 end
 
---- Draw what has become different since an answer was drawn last.
+--- Whether the user has undone an answer that still grows.
 ---@param answer ollm.Answer
----@param state ollm.Response
-function Transcript:draw(answer, state)
-  if not api.nvim_buf_is_loaded(self.buf) then
-    return
+---@return boolean
+function Transcript:is_undone(answer)
+  if not answer.is_undone and self.step:is_disturbed() and not self:_row(answer.mark) then
+    local tree = vim.fn.undotree(self.buf)
+    answer.is_undone = tree.seq_cur < tree.seq_last
   end
-  local following = self:_following()
-  for index, part in ipairs(state.parts) do
+  return answer.is_undone or false
+end
+
+---@param answer ollm.Answer
+---@param parts ollm.Part[]
+function Transcript:_draw(answer, parts)
+  for index, part in ipairs(parts) do
     local drawn = answer.drawn[index]
     if not drawn then
-      self:_draw_new(answer, index, part, state.parts[index - 1])
+      self:_draw_new(answer, index, part, parts[index - 1])
     elseif drawn.part ~= part then
       if part.type == "tool" then
         self:_draw_again(drawn, part)
@@ -252,13 +277,28 @@ function Transcript:draw(answer, state)
       end
     end
   end
+end
+
+--- Draw what has become different since an answer was drawn last.
+---@param answer ollm.Answer
+---@param state ollm.Response
+function Transcript:draw(answer, state)
+  if not api.nvim_buf_is_loaded(self.buf) or self:is_undone(answer) then
+    return
+  end
+  local following = self:_following()
+  self.step:take(function()
+    self:_draw(answer, state.parts)
+  end)
   self:_follow(following)
 end
 
 --- Remove everything from a row on.
 ---@param row integer
 function Transcript:cut(row)
-  api.nvim_buf_set_lines(self.buf, row, -1, false, {})
+  self.step:take(function()
+    api.nvim_buf_set_lines(self.buf, row, -1, false, {})
+  end)
 end
 
 return Transcript
