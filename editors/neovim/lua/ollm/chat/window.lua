@@ -51,6 +51,28 @@ function M.find(buf)
   end
 end
 
+--- A window of this tab page that shows another chat, whose place can be taken.
+---@return integer?
+local function taken()
+  local Chat = require("ollm.chat")
+  for _, win in ipairs(options.current.chat.layout ~= "tab" and api.nvim_tabpage_list_wins(0) or {}) do
+    if Chat.of(api.nvim_win_get_buf(win)) and not vim.wo[win].winfixbuf then
+      return win
+    end
+  end
+end
+
+---@param win integer
+local function dress(win)
+  local view = vim.wo[win][0]
+  view.wrap, view.linebreak = true, true
+  view.number, view.relativenumber = false, false
+  view.foldmethod, view.foldlevel = "expr", 0
+  view.foldexpr = "v:lua.require'ollm.chat.folds'.level(v:lnum)"
+  view.foldtext = "v:lua.require'ollm.chat.folds'.text()"
+  view.fillchars = vim.o.fillchars .. (vim.o.fillchars == "" and "" or ",") .. "fold: "
+end
+
 --- Show a chat and go to its end.
 ---@param buf integer
 function M.show(buf)
@@ -58,14 +80,14 @@ function M.show(buf)
   if win then
     api.nvim_set_current_win(win)
   else
-    win = opened(buf)
-    local view = vim.wo[win][0]
-    view.wrap, view.linebreak = true, true
-    view.number, view.relativenumber = false, false
-    view.foldmethod, view.foldlevel = "expr", 0
-    view.foldexpr = "v:lua.require'ollm.chat.folds'.level(v:lnum)"
-    view.foldtext = "v:lua.require'ollm.chat.folds'.text()"
-    view.fillchars = vim.o.fillchars .. (vim.o.fillchars == "" and "" or ",") .. "fold: "
+    win = taken()
+    if win then
+      api.nvim_set_current_win(win)
+      api.nvim_win_set_buf(win, buf)
+    else
+      win = opened(buf)
+    end
+    dress(win)
   end
   local last = api.nvim_buf_line_count(buf)
   local line = api.nvim_buf_get_lines(buf, last - 1, last, false)[1] or ""
