@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.editors.neovim import PLUGIN, neovim
+from tests.editors.patience import until
 from tests.editors.scene import ENDLESS, LONG, NAME, QUESTION, TEXT, gone, saying, user_of, user_of_file, user_of_llama
 from tests.support.fake_ollama import Call, FakeOllama, Model, Say, Think, words
 from tests.support.pages import fences
@@ -189,14 +190,106 @@ async def test_a_question_that_was_changed_is_asked_again_in_its_place(
         assert [one["role"] for one in fake.bodies()[-1]["messages"]] == ["system", "user"]
 
 
+async def test_an_answer_is_undone_in_one_step_and_what_the_user_wrote_in_another(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    pace = asyncio.Semaphore(0)
+
+    async def grows(editor: Neovim, first: int, last: int) -> None:
+        """Let these words of the answer come, each by itself, and after the last one its end."""
+        for number in range(first, last):
+            pace.release()
+            await editor.chat_has(f"word{number}")
+        if last == 40:
+            pace.release()
+
+    async with saying(LONG, pace) as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        await editor.keys("<Space>ac")
+        await ask(editor, "One?")
+        await grows(editor, 0, 40)
+        whole = [["you", "One?"], ["assistant", LONG], ["you", ""]]
+        assert await said(editor) == whole
+        for left in ([["you", "One?"]], [["you", ""]], [["you", ""]]):
+            await editor.keys("u")
+            assert await editor.lua(SAID) == left
+        await ask(editor, "GAOne?")
+        await grows(editor, 0, 40)
+        assert await said(editor) == whole
+
+        await editor.keys("Godraft<Esc>")
+        before = await editor.chat()
+        await editor.keys("gg/One<CR>cwTwo<Esc>gR")
+        await grows(editor, 0, 3)
+        await editor.keys("ggA typed<Esc>")
+        await grows(editor, 3, 40)
+        assert await said(editor) == [["you", "Two?"], ["assistant", LONG], ["you", "draft"]]
+        await editor.keys("u")
+        text = await editor.chat()
+        assert "word2" in text
+        assert "word3" not in text
+        assert text.startswith("## You typed\n")
+        await editor.keys("u")
+        assert (await editor.chat()).startswith("## You\n")
+        await editor.keys("u")
+        assert await editor.chat() == before.replace("One?", "Two?")
+        assert await editor.lua(SAID) == [["you", "Two?"], *whole[1:2], ["you", "draft"]]
+
+        await editor.keys("gg/Two<CR>gR")
+        await grows(editor, 0, 3)
+        await editor.keys("u")
+        pace.release()
+        await gone(fake)
+        await editor.answered()
+        assert await editor.lua(SAID) == [["you", "Two?"], *whole[1:2], ["you", "draft"]]
+
+
+async def test_without_its_headings_a_chat_goes_on(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    count = """
+        _G.told, _G.reasons = {}, {}
+        vim.notify = function(words) table.insert(_G.told, words) end
+        vim.api.nvim_create_autocmd("User", { pattern = "OllmFinished", callback = function(args)
+          table.insert(_G.reasons, args.data.reason)
+        end })"""
+    pace = asyncio.Semaphore(0)
+    async with (
+        saying("Yes, of course.", pace) as fake,
+        neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, count) as editor,
+    ):
+        await editor.ready()
+        await editor.keys("<Space>ac<Esc>ggdGiOne?<Esc><CR>")
+        pace.release()
+        await editor.chat_has("Yes,")
+        await editor.keys("gg/## Ass<CR>$xxx")
+        await editor.command("Ollm chat Two?")
+        for _ in range(3):
+            pace.release()
+        await editor.until("return not require('ollm.chat').current().is_busy", "the end of the answer")
+        assert await editor.lua(SAID) == [["you", "One?"], ["assistant", "Yes, of course."], ["you", "Two?"]]
+        assert any("still on its way" in one for one in await editor.lua("return _G.told"))
+        for _ in range(4):
+            pace.release()
+        await editor.command("Ollm chat Three?")
+        assert (await said(editor))[2:] == [["you", "Three?"], ["assistant", "Yes, of course."], ["you", "Two?"]]
+        await editor.keys("G?## You<CR>dG<CR>")
+        assert (await editor.lua(SAID))[3:] == [["assistant", "Yes, of course."], ["you", ""]]
+        assert any("no room" in one for one in await editor.lua("return _G.told"))
+        assert await editor.lua("return _G.reasons") == ["stop", "stop"]
+        assert len(fake.bodies()) == 2
+
+
 async def complete(editor: Neovim, whole: str) -> None:
     """Let Neovim complete what is typed, and press again where it was too early for it."""
-    while True:
-        await editor.keys("<C-x><C-o>")
-        for _ in range(100):
-            if whole in await editor.chat():
-                return
-            await asyncio.sleep(0.05)
+    looks = 0
+
+    async def is_whole() -> bool:
+        nonlocal looks
+        if looks % 100 == 0:
+            await editor.keys("<C-x><C-o>")
+        looks += 1
+        return whole in await editor.chat()
+
+    await until(is_whole, f"{whole!r} completed", editor.screen.screen)
 
 
 async def test_slash_commands_and_mentions_are_completed(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:

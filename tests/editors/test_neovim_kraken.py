@@ -93,6 +93,22 @@ async def test_without_a_yes_nothing_is_sent(keys: str, neovim_program: Path, tm
         assert stage.received == ""
 
 
+async def test_a_release_is_asked_again_as_a_release_from_the_same_place(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with released(neovim_program, tmux, tmp_path) as (editor, _):
+        await editor.keys("gX")
+        await editor.answered()
+        await editor.keys("<Esc>Gidraft<Esc>gg/Look<CR>A Again.<Esc>gR")
+        await editor.asked()
+        await editor.keys("gX")
+        assert (await editor.answered()).endswith("## You\n\ndraft")
+        first, second = editor.wire.params("editor", "ollm/kraken/release")
+        assert (first["text"], second["text"]) == ("Look around.", "Look around. Again.")
+        assert first["parentId"]
+        assert second["parentId"] == first["parentId"]
+
+
 async def test_the_briefing_is_sent_as_the_user_changed_it(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
     async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
         await editor.ready()
