@@ -135,10 +135,10 @@ export interface ChatContext {
   range?: Range;
   files?: string[];
   images?: ImageContent[];
-  /** False: no document goes along only because it is open. */
-  openBuffers?: boolean;
-  /** Addresses of documents that do not go along. */
+  /** Documents that must not go along, though they are open. */
   exclude?: readonly string[];
+  /** False: only what is named goes along. */
+  openBuffers?: boolean;
 }
 
 export interface ChatSendParams {

@@ -1,7 +1,11 @@
 /** What of the editor goes along with the next question. */
 import * as vscode from "vscode";
 import type { ChatContext, ImageContent, Range } from "../protocol";
+import { workspaceFiles } from "./files";
 import type { Place } from "./messages";
+
+/** The documents that the server can read. */
+const SCHEMES: ReadonlySet<string> = new Set(["file", "untitled", "vscode-remote"]);
 
 interface Pinned {
   readonly uri: vscode.Uri;
@@ -41,7 +45,7 @@ export class Attachments implements vscode.Disposable {
     isPlaceSent: boolean;
     files: { uri: string; name: string }[];
   } {
-    const source = this.source;
+    const source = this.pinned ?? active();
     const files = [...this.attached].map(([uri, file]) => ({ uri, name: name(file) }));
     const place = source && { name: name(source.uri), uri: source.uri.toString(), lines: lines(source.range) };
     return {
@@ -61,17 +65,19 @@ export class Attachments implements vscode.Disposable {
 
   /** How the server gets it. */
   context(images: readonly ImageContent[]): ChatContext {
-    const source = this.pinned || this.isActiveSent ? this.source : undefined;
+    const source = this.pinned ?? (this.isActiveSent ? active() : undefined);
+    const exclude = this.excluded;
     return {
       ...(source && { uri: source.uri.toString() }),
       ...(source?.range && { range: wireRange(source.range) }),
       ...(this.attached.size > 0 && { files: [...this.attached.keys()] }),
       ...(images.length > 0 && { images: [...images] }),
+      ...(exclude.length > 0 && { exclude }),
     };
   }
 
-  attachFile(uri: vscode.Uri): void {
-    this.attached.set(uri.toString(), uri);
+  attachFiles(uris: readonly vscode.Uri[]): void {
+    for (const uri of uris) this.attached.set(uri.toString(), uri);
     this.changed.fire();
   }
 
@@ -82,7 +88,12 @@ export class Attachments implements vscode.Disposable {
   }
 
   detach(uri: string): void {
-    if (!this.attached.delete(uri)) this.pinned = undefined;
+    this.attached.delete(uri);
+    this.changed.fire();
+  }
+
+  detachSelection(): void {
+    this.pinned = undefined;
     this.changed.fire();
   }
 
@@ -101,8 +112,7 @@ export class Attachments implements vscode.Disposable {
   /** Let the user choose files of the workspace. */
   async pick(): Promise<void> {
     const open = vscode.workspace.textDocuments.map((document) => document.uri).filter((uri) => uri.scheme === "file");
-    const found = await vscode.workspace.findFiles("**/*", undefined, 5000);
-    const all = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
+    const all = new Map([...open, ...(await workspaceFiles())].map((uri) => [uri.toString(), uri]));
     const items = [...all.values()].map((uri) => ({
       label: name(uri),
       description: vscode.workspace.asRelativePath(uri),
@@ -113,16 +123,22 @@ export class Attachments implements vscode.Disposable {
       matchOnDescription: true,
       placeHolder: "Files to send along with the next question",
     } as const;
-    for (const { uri } of (await vscode.window.showQuickPick(items, options)) ?? []) this.attachFile(uri);
+    const picked = await vscode.window.showQuickPick(items, options);
+    if (picked) this.attachFiles(picked.map(({ uri }) => uri));
   }
 
-  private get source(): Pinned | undefined {
-    if (this.pinned) return this.pinned;
-    const editor = vscode.window.activeTextEditor;
-    if (!editor || !["file", "untitled", "vscode-remote", "vscode-notebook-cell"].includes(editor.document.uri.scheme))
-      return undefined;
-    return { uri: editor.document.uri, range: editor.selection };
+  /** The active document where it is not to be sent: as an open buffer it would go along all the same. */
+  private get excluded(): readonly string[] {
+    const here = this.isActiveSent ? undefined : active()?.uri.toString();
+    if (here === undefined || here === this.pinned?.uri.toString() || this.attached.has(here)) return [];
+    return [here];
   }
+}
+
+function active(): Pinned | undefined {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || !SCHEMES.has(editor.document.uri.scheme)) return undefined;
+  return { uri: editor.document.uri, range: editor.selection };
 }
 
 function name(uri: vscode.Uri): string {

@@ -6,6 +6,7 @@ import { Attachments } from "./attachments";
 import { parentId, placeFor } from "./branches";
 import { useCode } from "./codeBlocks";
 import { EMPTY, type Conversation } from "./conversation";
+import { workspaceFiles } from "./files";
 import { openLink, openLocation } from "./links";
 import type { FromView } from "./messages";
 import { OpenChat } from "./openChat";
@@ -80,8 +81,8 @@ export class ChatController implements vscode.Disposable {
     this.current.stop();
   }
 
-  async attachFile(uri: vscode.Uri): Promise<void> {
-    this.attachments.attachFile(uri);
+  async attachFiles(uris: readonly vscode.Uri[]): Promise<void> {
+    this.attachments.attachFiles(uris);
     await this.show("composer");
   }
 
@@ -123,6 +124,9 @@ export class ChatController implements vscode.Disposable {
       case "detach":
         this.attachments.detach(message.uri);
         return;
+      case "detachSelection":
+        this.attachments.detachSelection();
+        return;
       case "sendPlace":
         this.attachments.sendPlace(message.isSent);
         return;
@@ -130,7 +134,7 @@ export class ChatController implements vscode.Disposable {
         this.webview.tell({
           type: "suggestions",
           for: message.for,
-          suggestions: await suggest(message.for, workspaceFiles),
+          suggestions: await suggest(message.for, workspacePaths),
         });
         return;
       case "code":
@@ -278,9 +282,8 @@ export class ChatController implements vscode.Disposable {
   }
 }
 
-async function workspaceFiles(): Promise<readonly string[]> {
-  const found = await vscode.workspace.findFiles("**/*", undefined, 5000);
-  return found.map((uri) => vscode.workspace.asRelativePath(uri));
+async function workspacePaths(): Promise<readonly string[]> {
+  return (await workspaceFiles()).map((uri) => vscode.workspace.asRelativePath(uri));
 }
 
 function report(error: unknown): void {

@@ -21,9 +21,11 @@ export function registerChat(context: vscode.ExtensionContext, server: Server): 
     "ollm.chat.stopAnswer": () => {
       controller.stop();
     },
-    "ollm.chat.attachFile": (uri?: vscode.Uri) => {
-      const wanted = uri ?? vscode.window.activeTextEditor?.document.uri;
-      return wanted && controller.attachFile(wanted);
+    // The explorer brings the file that was clicked, and all that are selected; other menus something else, or nothing.
+    "ollm.chat.attachFile": (clicked?: vscode.Uri, selected?: unknown) => {
+      const wanted = clicked ?? vscode.window.activeTextEditor?.document.uri;
+      const all = Array.isArray(selected) ? (selected as vscode.Uri[]) : [];
+      return wanted && controller.attachFiles(all.length > 0 ? all : [wanted]);
     },
     "ollm.chat.attachSelection": () => {
       const editor = vscode.window.activeTextEditor;

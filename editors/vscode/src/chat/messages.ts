@@ -68,6 +68,7 @@ export type FromView =
   | { readonly type: "model"; readonly model: string }
   | { readonly type: "attach" }
   | { readonly type: "detach"; readonly uri: string }
+  | { readonly type: "detachSelection" }
   | { readonly type: "sendPlace"; readonly isSent: boolean }
   | { readonly type: "suggest"; readonly for: string }
   | { readonly type: "code"; readonly action: CodeAction; readonly code: string; readonly info: string }

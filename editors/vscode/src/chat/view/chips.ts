@@ -51,7 +51,7 @@ export class Chips {
       const name = place.lines ? `${place.name}:${place.lines}` : place.name;
       const act = isPinned
         ? chipButton("close", `Do not send ${name}`, () => {
-            this.post({ type: "detach", uri: place.uri });
+            this.post({ type: "detachSelection" });
           })
         : chipButton(isPlaceSent ? "eye" : "eyeClosed", isPlaceSent ? `Do not send ${name}` : `Send ${name}`, () => {
             this.post({ type: "sendPlace", isSent: !isPlaceSent });

@@ -80,7 +80,7 @@ export const vscode = {
     parse: (text: string) => ({ text, toString: () => text }),
   },
   window: {
-    activeTextEditor: undefined,
+    activeTextEditor: undefined as unknown,
     onDidChangeActiveTextEditor: () => nothing,
     onDidChangeTextEditorSelection: () => nothing,
     registerWebviewViewProvider: (_: string, provider: NonNullable<typeof stub.provider>) => {
@@ -103,7 +103,11 @@ export const vscode = {
   workspace: {
     workspaceFolders: [],
     onDidChangeConfiguration: () => nothing,
-    findFiles: () => Promise.resolve([]),
+    settings: {} as Record<string, unknown>,
+    getConfiguration: (section: string) => ({
+      get: (key: string, otherwise: unknown) => vscode.workspace.settings[`${section}.${key}`] ?? otherwise,
+    }),
+    findFiles: vi.fn((_include: string, _exclude: string, _most: number) => Promise.resolve([] as unknown[])),
   },
   commands: {
     executeCommand: (name: string) => {
