@@ -145,7 +145,11 @@ function start(conversation: Conversation, event: Extract<ChatEvent, { type: "st
     question: last.question,
     isSecondTry: true,
   };
-  const ended = replaceLast(known, (response) => ({ ...response, finish: response.finish ?? "error" }));
+  const ended = replaceLast(known, (response) => ({
+    ...response,
+    finish: response.finish ?? "error",
+    parts: withoutOpenTools(response.parts),
+  }));
   return { ...ended, responses: [...ended.responses, second], leaf: second.key };
 }
 
@@ -184,7 +188,7 @@ function grow(response: Response, event: Exclude<ChatEvent, { type: "started" }>
 function settle(response: Response, change: Extract<Change, { type: "settled" }>): Response {
   const { durationMs, error } = change;
   const finish = response.finish ?? (change.isCancelled ? "cancelled" : error ? "error" : "stop");
-  const settled = { ...response, durationMs, finish };
+  const settled = { ...response, durationMs, finish, parts: withoutOpenTools(response.parts) };
   const isTold = response.parts.some((part) => part.type === "error");
   return error && !isTold ? withPart(settled, { type: "error", ...error }) : settled;
 }
@@ -209,6 +213,15 @@ function withDelta(parts: readonly Part[], type: "text" | "reasoning", delta: st
 function withTool(parts: readonly Part[], call: ToolPart): readonly Part[] {
   const at = parts.findIndex((part) => part.type === "toolCall" && part.id === call.id);
   return at < 0 ? [...parts, call] : parts.with(at, call);
+}
+
+/** Nothing goes on when the answer has ended, however it did: nobody runs a tool, and nobody waits for a permission. */
+function withoutOpenTools(parts: readonly Part[]): readonly Part[] {
+  return parts.map((part) => {
+    if (part.type !== "toolCall") return part;
+    if (part.status === "awaitingPermission") return { ...part, status: "denied" };
+    return part.status === "pending" || part.status === "running" ? { ...part, status: "failed" } : part;
+  });
 }
 
 function replaceLast(conversation: Conversation, replace: (response: Response) => Response): Conversation {

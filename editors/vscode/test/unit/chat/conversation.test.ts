@@ -133,6 +133,22 @@ describe("a conversation", () => {
     expect(parts(apply(asked(...EVENTS), failed)).filter((part) => part.type === "error")).toHaveLength(1);
   });
 
+  test("leaves no tool call open when it has ended", () => {
+    const call = EVENTS.find((event) => event.type === "toolCall");
+    if (!call) throw new Error("no sample");
+    const calls = (["pending", "running", "awaitingPermission", "completed"] as const).map((status) => ({
+      ...call,
+      id: status,
+      status,
+    }));
+    const statuses = (conversation: Conversation): readonly string[] =>
+      (conversation.responses[0]?.parts ?? []).flatMap((part) => (part.type === "toolCall" ? [part.status] : []));
+    const stopped = apply(asked(STARTED, ...calls), { type: "settled", durationMs: 5, isCancelled: true });
+    expect(statuses(stopped)).toEqual(["failed", "failed", "denied", "completed"]);
+    const secondTry = asked(STARTED, ...calls, { ...STARTED, responseId: "beef" } as ChatEvent);
+    expect(statuses(secondTry)).toEqual(["failed", "failed", "denied", "completed"]);
+  });
+
   test("is stopped when the request was cancelled before anything came", () => {
     const stopped = apply(asked(), { type: "settled", durationMs: 5, isCancelled: true });
     expect(stopped.responses[0]).toMatchObject({ finish: "cancelled", parts: [], durationMs: 5 });
