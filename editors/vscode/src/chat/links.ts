@@ -1,6 +1,7 @@
 /** Links of an answer. Whatever leads out of the editor is asked for; files are opened inside the workspace only. */
+import { posix } from "node:path";
 import * as vscode from "vscode";
-import { fileLink } from "./fileLink";
+import { fileLink, sameDrive } from "./fileLink";
 
 /** Open a link that a model wrote. */
 export async function openLink(href: string): Promise<void> {
@@ -27,8 +28,10 @@ async function openOutside(href: string): Promise<void> {
 
 async function inWorkspace(path: string): Promise<vscode.Uri | undefined> {
   for (const { uri: root } of vscode.workspace.workspaceFolders ?? []) {
-    const uri = path.startsWith("/") ? root.with({ path }) : vscode.Uri.joinPath(root, path);
-    if (path === "" || !uri.path.startsWith(`${root.path}/`)) continue;
+    const folder = sameDrive(root.path).replace(/\/$/, "");
+    const wanted = posix.normalize(path.startsWith("/") ? path : `${folder}/${path}`);
+    if (path === "" || !wanted.startsWith(`${folder}/`)) continue;
+    const uri = root.with({ path: wanted });
     const found = await vscode.workspace.fs.stat(uri).then(
       (stat) => stat,
       () => undefined,

@@ -56,6 +56,11 @@ test.each([
   ["app.py#L3-L9", "app.py", 2],
   ["file:///project/a%20b.py", "/project/a b.py", 0],
   ["100%.md", "100%.md", 0],
+  ["C:\\project\\app.py:12", "/c:/project/app.py", 11],
+  ["C:/project/app.py#L3", "/c:/project/app.py", 2],
+  ["src\\my app.py", "src/my app.py", 0],
+  ["file:///C:/project/a%20b.py", "/c:/project/a b.py", 0],
+  ["file:///c%3A/project/app.py", "/c:/project/app.py", 0],
 ])("the link %j leads to %j, line %i", (href, file, line) => {
   expect(fileLink(href)).toEqual({ path: file, line });
 });

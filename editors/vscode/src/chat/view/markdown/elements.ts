@@ -89,7 +89,7 @@ function block(token: Token, tag: Tag): HTMLElement {
 
 /**
  * A link has no `href`: nothing leads anywhere unless the host, which asks the user, opens it. What is not a web page,
- * a mail address or a file is no link at all.
+ * a mail address or a file, be it on a drive of Windows, is no link at all.
  */
 export function link(href: string, title = ""): HTMLElement {
   if (!isHarmless(href)) return h("span", { title: href });
@@ -97,9 +97,10 @@ export function link(href: string, title = ""): HTMLElement {
 }
 
 function isHarmless(href: string): boolean {
+  if (/^[a-z]:[\\/]/i.test(href)) return true;
   // Browsers skip control characters and blanks in a scheme; whoever writes them has something to hide.
   const scheme = /^([^/?#:]*):/.exec(href)?.[1];
-  if (scheme === undefined) return !/^[\s#]|^\/\//.test(href) && href !== "";
+  if (scheme === undefined) return !/^[\s#]|^[\\/]{2}/.test(href) && href !== "";
   return /^(https?|mailto|file)$/i.test(scheme) || /^[\w.-]+\.\w+$/.test(scheme);
 }
 
