@@ -27,12 +27,17 @@ async function change(
   const { document } = editor;
   const symbols = needsSymbols ? await definitions(document) : [];
   const selection = [document.offsetAt(editor.selection.start), document.offsetAt(editor.selection.end)] as const;
-  const { start, end, text } = placed({ text: document.getText(), selection, symbols });
+  const { start, end, text, isRewrite } = placed({ text: document.getText(), selection, symbols });
   const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
-  const isDone = await editor.edit((edit) => {
-    edit.replace(range, text);
-  });
   const name = vscode.workspace.asRelativePath(document.uri);
+  const before = document.version;
+  const isDone = isRewrite
+    ? await rewrite(document, range, text)
+    : await editor.edit((edit) => {
+        edit.replace(range, text);
+      });
+  // Of a rewrite the editor does not tell whether the user wanted it.
+  if (isRewrite && document.version === before) return;
   if (!isDone) {
     void vscode.window.showErrorMessage(`${name} could not be changed.`);
     return;
@@ -44,6 +49,14 @@ async function change(
   });
   shown.revealRange(changed, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   vscode.window.setStatusBarMessage(`Changed ${name}. Undo takes it back.`, 5000);
+}
+
+/** Replace a whole document, after the editor has shown what becomes of it. */
+function rewrite(document: vscode.TextDocument, range: vscode.Range, text: string): Thenable<boolean> {
+  const edit = new vscode.WorkspaceEdit();
+  const label = `Replace all of ${vscode.workspace.asRelativePath(document.uri)}`;
+  edit.replace(document.uri, range, text, { label, needsConfirmation: true });
+  return vscode.workspace.applyEdit(edit);
 }
 
 /** The editor of the file that the block names, where it is one of the workspace; else the active one, or a new one. */

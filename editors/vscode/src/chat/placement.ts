@@ -12,6 +12,8 @@ export interface Placement {
   readonly start: number;
   readonly end: number;
   readonly text: string;
+  /** Whether it takes the place of all that is there, which nobody sees at a glance. */
+  readonly isRewrite: boolean;
 }
 
 /** From this share of common lines on, the code is taken for a new version of the whole document. */
@@ -28,7 +30,8 @@ export function place(code: string, target: Target): Placement {
   const named = target.symbols.filter((symbol) => symbol.name === name);
   const [only] = named;
   if (only && named.length === 1 && definitions(code) === 1) return fitted(code, target.text, only.start, only.end);
-  if (isNewVersion(code, target.text)) return { start: 0, end: target.text.length, text: endedLine(code) };
+  if (isNewVersion(code, target.text))
+    return { start: 0, end: target.text.length, text: endedLine(code), isRewrite: target.text.trim() !== "" };
   return inserted(code, target);
 }
 
@@ -44,7 +47,7 @@ function fitted(code: string, text: string, start: number, end: number): Placeme
   const indentation = /^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? "";
   const wanted = indented(code.replace(/\n+$/, ""), isWholeLine ? indentation : "");
   const closing = text.slice(start, end).endsWith("\n") ? "\n" : "";
-  return isWholeLine ? { start: lineStart, end, text: wanted + closing } : { start, end, text: wanted + closing };
+  return { start: isWholeLine ? lineStart : start, end, text: wanted + closing, isRewrite: false };
 }
 
 function indented(code: string, indentation: string): string {

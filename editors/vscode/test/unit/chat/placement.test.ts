@@ -53,11 +53,15 @@ test("a name that two definitions have is not guessed", () => {
 
 test("a new version of the whole document takes its place", () => {
   const fresh = DOCUMENT.replace("Hello", "Hi").trimEnd();
-  expect(applied(DOCUMENT, place(fresh, target(DOCUMENT)))).toBe(DOCUMENT.replace("Hello", "Hi"));
+  const placed = place(fresh, target(DOCUMENT));
+  expect(applied(DOCUMENT, placed)).toBe(DOCUMENT.replace("Hello", "Hi"));
+  expect(placed.isRewrite).toBe(true);
 });
 
 test("an empty document becomes the code", () => {
-  expect(applied("", place("x = 1", target("")))).toBe("x = 1\n");
+  const placed = place("x = 1", target(""));
+  expect(applied("", placed)).toBe("x = 1\n");
+  expect(placed.isRewrite).toBe(false);
 });
 
 test("anything else is inserted at the cursor, and nothing is lost", () => {
