@@ -1,6 +1,7 @@
 /** A tool call as one line: what it does, how far it has come, where. What was asked and answered can be unfolded. */
 import type { Location, ToolStatus } from "../../protocol";
 import type { ToolPart } from "../conversation";
+import { decoded } from "../fileLink";
 import { h, setChildren } from "./dom";
 import { icon, type IconName } from "./icons";
 import { TOOL_STATES } from "./words";
@@ -51,8 +52,9 @@ export class ToolRow {
       name ? icon(name) : null,
     );
     this.state.replaceChildren(mark);
-    const links = call.locations.slice(0, 3).map(locationLink);
-    setChildren(this.places, status === "awaitingPermission" ? [reviewButton(), ...links] : links);
+    // The review shows the places, too; beside its button they would leave no room for the title.
+    const isAwaited = status === "awaitingPermission";
+    setChildren(this.places, isAwaited ? [reviewButton()] : call.locations.slice(0, 3).map(locationLink));
     this.unfold();
   }
 
@@ -82,7 +84,7 @@ function shortened(text: string): string {
 }
 
 function locationLink({ uri, line }: Location): HTMLElement {
-  const name = decodeURIComponent(uri.split("/").at(-1) ?? uri);
+  const name = decoded(uri.split("/").at(-1) ?? uri);
   const text = line === undefined ? name : `${name}:${line + 1}`;
   return h("a", { role: "link", tabindex: 0, "data-uri": uri, "data-line": line ?? 0, title: `Open ${text}`, text });
 }

@@ -66,17 +66,24 @@ export class Transcript {
     this.isBusy = true;
     requestAnimationFrame((began) => {
       this.isDirty = false;
-      this.render();
-      // What follows a frame comes after the browser has laid it out and painted it.
-      setTimeout(() => {
-        const took = performance.now() - began;
-        setTimeout(
-          () => {
-            this.rest();
-          },
-          took > FRAME ? 2 * took : 0,
-        );
-      });
+      try {
+        this.render();
+      } finally {
+        this.restAfter(began);
+      }
+    });
+  }
+
+  /** What follows a frame comes after the browser has laid it out and painted it. */
+  private restAfter(began: number): void {
+    setTimeout(() => {
+      const took = performance.now() - began;
+      setTimeout(
+        () => {
+          this.rest();
+        },
+        took > FRAME ? 2 * took : 0,
+      );
     });
   }
 
