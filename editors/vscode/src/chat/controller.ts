@@ -1,15 +1,15 @@
 /** What the user does in the view becomes requests to the server, and what the server tells is shown in the view. */
 import * as vscode from "vscode";
-import { unreachable, type ChatSendResult } from "../protocol";
-import { ServerError, type RequestOptions, type Server } from "../server";
+import { unreachable, type ChatContext, type ChatSendParams, type ChatSendResult } from "../protocol";
+import { ServerError, type Server } from "../server";
 import { Attachments } from "./attachments";
 import { parentId, placeFor } from "./branches";
 import { useCode } from "./codeBlocks";
 import { EMPTY, type Conversation } from "./conversation";
 import { workspaceFiles } from "./files";
 import { openLink, openLocation } from "./links";
-import type { FromView } from "./messages";
-import { OpenChat } from "./openChat";
+import type { Draft, FromView } from "./messages";
+import { OpenChat, type Asked, type Run } from "./openChat";
 import { suggest } from "./orders";
 import { restored } from "./stored";
 import { ChatWebview } from "./webview";
@@ -60,7 +60,7 @@ export class ChatController implements vscode.Disposable {
   }
 
   /** Show an answer to what was asked elsewhere, in a conversation of its own. */
-  async stream(asked: string, run: (options: RequestOptions) => Promise<ChatSendResult>): Promise<ChatSendResult> {
+  async stream(asked: string, run: Run): Promise<ChatSendResult> {
     const chat = this.open(EMPTY);
     this.showChat(chat);
     const answer = chat.ask({ question: asked, parent: "", attached: [] }, run);
@@ -97,6 +97,8 @@ export class ChatController implements vscode.Disposable {
         return this.ready(message.conversationId, message.leaf);
       case "send":
         return this.send(message);
+      case "context":
+        return this.showContext(message);
       case "stop":
         this.stop();
         return;
@@ -162,26 +164,26 @@ export class ChatController implements vscode.Disposable {
     else await this.openKept(conversationId, leaf);
   }
 
-  private async send({ text, isRelease, images, ...sent }: Extract<FromView, { type: "send" }>): Promise<void> {
+  private async send({ isRelease, ...draft }: Extract<FromView, { type: "send" }>): Promise<void> {
     const chat = this.current;
+    const { text } = draft;
     if (chat.isRunning) {
       // The view did not know it yet, and has emptied its field.
       this.webview.tell({ type: "show", what: "composer", text });
       return;
     }
     this.wishes += 1;
-    const { id } = chat.conversation;
-    const parent = placeFor(chat.conversation, sent.parent);
-    const params = {
-      text,
-      ...(id !== "" && { conversationId: id, parentId: parentId(chat.conversation, parent) }),
-      context: this.attachments.context(images),
-    };
+    const origin = chat.origin(draft.again);
+    const { asked, params } = this.composed(draft);
     const model = this.chosenModel;
-    const attached = [...this.attachments.names, ...images.map((_, index) => `Picture ${index + 1}`)];
-    this.attachments.clear();
     try {
-      await chat.ask({ question: text, parent, attached }, (options) =>
+      if (origin && !origin.asked.context && !isRelease && text === origin.asked.question) {
+        // Its words are a title, and no question that a model understands.
+        await this.stream(text, origin.run);
+        return;
+      }
+      if (asked.context !== origin?.asked.context) this.attachments.clear();
+      await chat.ask(asked, (options) =>
         isRelease
           ? this.server.request("ollm/kraken/release", params, options)
           : this.server.request("ollm/chat/send", { ...params, ...(model && { model }) }, options),
@@ -191,6 +193,33 @@ export class ChatController implements vscode.Disposable {
       // It is shown in the conversation.
       if (!(error instanceof ServerError)) throw error;
     }
+  }
+
+  /** Nothing is sent, so that nothing that was attached is used up, and an answer may run meanwhile. */
+  private async showContext(draft: Draft): Promise<void> {
+    const running = this.current.isRunning ? this.current.conversation.responses.at(-1) : undefined;
+    // Nothing can follow an answer that is not complete.
+    const parent = draft.parent === running?.key ? running.parent : draft.parent;
+    const { context, ...params } = this.composed({ ...draft, parent }).params;
+    const model = this.chosenModel;
+    await vscode.commands.executeCommand("ollm.context.show", { ...context, ...params, ...(model && { model }) });
+  }
+
+  /** A question as it is shown, and as the server gets it. With one that is asked again goes what went with it before. */
+  private composed({ text, parent, again, images }: Draft): {
+    asked: Asked & { readonly context: ChatContext };
+    params: ChatSendParams & { context: ChatContext };
+  } {
+    const { conversation } = this.current;
+    const place = placeFor(conversation, parent);
+    const before = this.current.origin(again)?.asked;
+    const pictures = images.map((_, index) => `Picture ${index + 1}`);
+    const { context, attached } = before?.context
+      ? { context: before.context, attached: before.attached }
+      : { context: this.attachments.context(images), attached: [...this.attachments.names, ...pictures] };
+    const { id } = conversation;
+    const follows = id !== "" && { conversationId: id, parentId: parentId(conversation, place) };
+    return { asked: { question: text, parent: place, attached, context }, params: { text, ...follows, context } };
   }
 
   /** Some orders change what is shown here. */

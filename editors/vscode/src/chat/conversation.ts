@@ -20,6 +20,8 @@ export interface Response {
   readonly question: string;
   /** The names of what was sent along. */
   readonly attached: readonly string[];
+  /** Whether the host still has what was sent along, and sends it again with the same question. */
+  readonly isContextKept: boolean;
   readonly provider: string;
   readonly model: string;
   readonly parts: readonly Part[];
@@ -70,6 +72,7 @@ export type Change =
       readonly parent: string;
       readonly question: string;
       readonly attached: readonly string[];
+      readonly isContextKept?: boolean;
     }
   | { readonly type: "event"; readonly event: ChatEvent }
   /** The request is answered; `error` where it failed without an event that says so. */
@@ -113,6 +116,7 @@ export function blank(key: string, parent: string): Response {
     parent,
     question: "",
     attached: [],
+    isContextKept: false,
     provider: "",
     model: "",
     parts: [],
@@ -128,8 +132,12 @@ export function blank(key: string, parent: string): Response {
   };
 }
 
-function asked(change: Extract<Change, { type: "asked" }>): Pick<Response, "question" | "attached"> {
-  return { question: change.question, attached: change.attached };
+function asked({
+  question,
+  attached,
+  isContextKept = false,
+}: Extract<Change, { type: "asked" }>): Pick<Response, "question" | "attached" | "isContextKept"> {
+  return { question, attached, isContextKept };
 }
 
 /** An answer begins: that of the pending question, or a second try by an external provider. */

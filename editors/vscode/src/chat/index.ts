@@ -1,15 +1,16 @@
 /** The chat view. */
 import * as vscode from "vscode";
 import type { ChatSendResult } from "../protocol";
-import type { RequestOptions, Server } from "../server";
+import type { Server } from "../server";
 import { ChatController } from "./controller";
+import type { Run } from "./openChat";
 
 export interface Chat extends vscode.Disposable {
   /**
    * Shows the view, and in it the answer to something that was asked elsewhere, such as "Explain greeting.py": `run` gets
    * where its events and progress go, and the token of the view's stop button. The conversation can be continued in the view.
    */
-  stream(asked: string, run: (options: RequestOptions) => Promise<ChatSendResult>): Promise<ChatSendResult>;
+  stream(asked: string, run: Run): Promise<ChatSendResult>;
 }
 
 export function registerChat(context: vscode.ExtensionContext, server: Server): Chat {

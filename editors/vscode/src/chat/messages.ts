@@ -32,6 +32,16 @@ export interface Suggestion {
   readonly detail: string;
 }
 
+/** A question that is to be sent, or could be. */
+export interface Draft {
+  readonly text: string;
+  /** The key of the response that it follows; empty for the beginning of the conversation. */
+  readonly parent: string;
+  /** The key of the response that it asks for again, perhaps in other words; empty where it is new. */
+  readonly again: string;
+  readonly images: readonly ImageContent[];
+}
+
 export type CodeAction = "copy" | "insert" | "apply";
 
 export type ToView =
@@ -48,15 +58,10 @@ export type ToView =
 
 export type FromView =
   | { readonly type: "ready"; readonly conversationId: string; readonly leaf: string }
-  | {
-      readonly type: "send";
-      readonly text: string;
-      /** The key of the response that the message follows; empty for the beginning of the conversation. */
-      readonly parent: string;
-      /** Whether an external provider shall answer. */
-      readonly isRelease: boolean;
-      readonly images: readonly ImageContent[];
-    }
+  /** `isRelease`: an external provider shall answer. */
+  | ({ readonly type: "send"; readonly isRelease: boolean } & Draft)
+  /** Show what would be sent along. */
+  | ({ readonly type: "context" } & Draft)
   | { readonly type: "stop" }
   | { readonly type: "choose"; readonly leaf: string }
   | { readonly type: "new" }

@@ -1,6 +1,6 @@
 /** A conversation that is open in this window: shown, or answering while another one is shown. */
 import * as vscode from "vscode";
-import type { ChatEvent, ChatSendResult } from "../protocol";
+import type { ChatContext, ChatEvent, ChatSendResult } from "../protocol";
 import { ServerError, type RequestOptions } from "../server";
 import { apply, EMPTY, type Change, type Conversation, type Failure } from "./conversation";
 
@@ -14,12 +14,23 @@ export interface Asked {
   /** The key of the response that the question follows. */
   readonly parent: string;
   readonly attached: readonly string[];
+  /** What was sent along; missing where the answer is to something else than a question of this chat. */
+  readonly context?: ChatContext;
+}
+
+export type Run = (options: RequestOptions) => Promise<ChatSendResult>;
+
+/** What an answer came of. */
+export interface Origin {
+  readonly asked: Asked;
+  readonly run: Run;
 }
 
 export class OpenChat {
   private running: vscode.CancellationTokenSource | null = null;
   private untold: Change[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private readonly origins = new Map<string, Origin>();
 
   /** `tell` gets what has changed, `progress` what keeps the user waiting. */
   constructor(
@@ -36,12 +47,20 @@ export class OpenChat {
     return this.conversation === EMPTY;
   }
 
+  /** What the response with this key came of, where it was asked for in this window. */
+  origin(key: string): Origin | undefined {
+    return this.origins.get(key);
+  }
+
   /** Ask, and follow the answer to its end. Failures are shown in the conversation, and then thrown. */
-  async ask(asked: Asked, run: (options: RequestOptions) => Promise<ChatSendResult>): Promise<ChatSendResult> {
+  async ask(asked: Asked, run: Run): Promise<ChatSendResult> {
+    const { context, ...told } = asked;
+    const key = `new-${++questions}`;
     const source = new vscode.CancellationTokenSource();
     const began = Date.now();
     this.running = source;
-    this.change({ type: "asked", key: `new-${++questions}`, ...asked });
+    this.origins.set(key, { asked, run });
+    this.change({ type: "asked", key, ...told, isContextKept: context !== undefined });
     let settled: Change | undefined;
     try {
       const result = await run({

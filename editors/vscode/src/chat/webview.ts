@@ -17,7 +17,9 @@ export class ChatWebview implements vscode.WebviewViewProvider, vscode.Disposabl
     private readonly extensionUri: vscode.Uri,
     private readonly receive: (message: FromView) => void,
   ) {
-    this.registration = vscode.window.registerWebviewViewProvider(VIEW_ID, this);
+    // What is half written, unfolded or scrolled to would be lost whenever the side bar shows something else.
+    const webviewOptions = { retainContextWhenHidden: true };
+    this.registration = vscode.window.registerWebviewViewProvider(VIEW_ID, this, { webviewOptions });
   }
 
   dispose(): void {
@@ -28,16 +30,15 @@ export class ChatWebview implements vscode.WebviewViewProvider, vscode.Disposabl
     const { webview } = view;
     const dist = vscode.Uri.joinPath(this.extensionUri, "dist");
     this.view = view;
+    this.isReady = false;
     webview.options = { enableScripts: true, enableForms: false, enableCommandUris: false, localResourceRoots: [dist] };
     webview.onDidReceiveMessage((message: FromView) => {
       if (message.type === "ready") this.isReady = true;
       this.receive(message);
       if (message.type === "ready") this.sendWaiting();
     });
-    view.onDidChangeVisibility(() => {
-      this.isReady &&= view.visible;
-    });
     view.onDidDispose(() => {
+      if (this.view !== view) return;
       this.view = undefined;
       this.isReady = false;
     });

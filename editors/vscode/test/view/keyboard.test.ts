@@ -31,6 +31,16 @@ const focused = (): Promise<string> =>
     () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "",
   );
 
+/** Paste a picture, perhaps with a text; whether the browser may paste as it always does. */
+const pastePicture = (text = ""): Promise<boolean> =>
+  chat.page.getByLabel("Message").evaluate((element, words) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array([0x89, 0x50])], "a.png", { type: "image/png" }));
+    data.items.add(new File(["no picture"], "a.txt", { type: "text/plain" }));
+    if (words) data.setData("text/plain", words);
+    return element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  }, text);
+
 /** One answer that has ended. */
 const ended = exchange("a", "", "First question", "f00d", [
   { type: "text", text: MARKDOWN },
@@ -45,7 +55,7 @@ test("Enter sends, Shift+Enter begins a new line, and the field is empty again",
   await type("two");
   await press("Enter");
   expect(await chat.told("send")).toEqual([
-    { type: "send", text: "one\ntwo", parent: "", isRelease: false, images: [] },
+    { type: "send", text: "one\ntwo", parent: "", again: "", isRelease: false, images: [] },
   ]);
   expect(await field()).toBe("");
 });
@@ -55,6 +65,8 @@ test("while an answer runs Enter sends nothing, the draft stays, and Escape stop
   await chat.page.getByLabel("Message").focus();
   await type("next");
   await press("Enter");
+  expect(await chat.page.getByText("Wait for the answer").first().isVisible()).toBe(true);
+  expect(await chat.page.locator(".said").textContent()).toContain("stop it with Escape");
   await press("Escape");
   expect(await chat.told("send")).toEqual([]);
   expect(await chat.told("stop")).toHaveLength(1);
@@ -71,7 +83,7 @@ test("Up in the empty field edits the last question, which becomes a branch; Esc
   await press("ArrowUp");
   await type(", again");
   await press("Enter");
-  expect(await chat.told("send")).toMatchObject([{ text: "First question, again", parent: "" }]);
+  expect(await chat.told("send")).toMatchObject([{ text: "First question, again", parent: "", again: "a" }]);
   await type("Next");
   await press("Enter");
   expect(await chat.told("send")).toMatchObject([{}, { text: "Next", parent: "a" }]);
@@ -224,6 +236,7 @@ test("one walks between the versions of a question", async () => {
   expect(await chat.told("choose")).toEqual([{ type: "choose", leaf: "b" }]);
   await chat.tell({ type: "changes", changes: [{ type: "chosen", leaf: "b" }], isRunning: false });
   await chat.page.getByText("1/2").waitFor();
+  expect(await focused()).toBe("Later version");
   expect(await chat.page.getByRole("alert").textContent()).toContain("Start Ollama.");
 });
 
@@ -237,16 +250,90 @@ test("what is sent along can be left out", async () => {
   await press("Enter");
   expect(await chat.told("detach")).toEqual([{ type: "detach", uri: "file:///project/other.py" }]);
   expect(await chat.told("sendPlace")).toEqual([{ type: "sendPlace", isSent: false }]);
+  await chat.tell({ type: "surroundings", surroundings: { ...SURROUNDINGS, files, isPlaceSent: false } });
+  await chat.page.locator(".chip.off").waitFor();
+  expect(await focused()).toBe("Send greeting.py:4–9");
+  await chat.page.getByRole("button", { name: "Detach other.py" }).focus();
+  await chat.tell({ type: "surroundings", surroundings: { ...SURROUNDINGS, isPlaceSent: false } });
+  await chat.page.getByText("other.py").waitFor({ state: "detached" });
+  expect(await focused()).toBe("Message");
+});
+
+test("a cursor that moves changes nothing that is shown, and takes the focus from nobody", async () => {
+  await chat.show(EMPTY);
+  await chat.tell({ type: "surroundings", surroundings: { ...SURROUNDINGS, server: "missing" } });
+  await chat.page.getByRole("button", { name: "Install" }).focus();
+  const before = await chat.page.locator(".chip, .server-line > *").elementHandles();
+  await chat.tell({ type: "surroundings", surroundings: { ...SURROUNDINGS, server: "missing" } });
+  await chat.settle();
+  expect(await Promise.all(before.map((one) => one.evaluate((element) => element.isConnected)))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(await focused()).toBe("Install");
+});
+
+test("the field has the focus when the view gets it, and nothing else has", async () => {
+  expect(await focused()).toBe("Message");
+  await chat.show(ended);
+  const gain = (): Promise<unknown> => chat.page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await chat.page.locator(".title").focus();
+  await gain();
+  expect(await focused()).toContain("Show all conversations");
+  await chat.page.evaluate(() => {
+    (document.activeElement as HTMLElement).blur();
+  });
+  await gain();
+  expect(await focused()).toBe("Message");
+});
+
+test("one sees what would be sent, and loses nothing of it", async () => {
+  await chat.show(everything(), true);
+  await chat.page.getByLabel("Message").focus();
+  await type("next");
+  await chat.page.getByRole("button", { name: "Show what is sent" }).focus();
+  await press("Enter");
+  expect(await chat.told("context")).toEqual([{ type: "context", text: "next", parent: "c", again: "", images: [] }]);
+  expect(await chat.told("send")).toEqual([]);
+  expect(await field()).toBe("next");
+});
+
+test("with a question that is edited goes what went with it before, and what is attached now waits", async () => {
+  const kept = ended.responses.map((response) => ({ ...response, isContextKept: true }));
+  await chat.show({ ...ended, responses: kept });
+  await pastePicture();
+  await chat.page.getByText("Picture 1").waitFor();
+  await chat.page.getByLabel("Message").focus();
+  await press("ArrowUp");
+  expect(await chat.page.locator(".editing").textContent()).toContain("greeting.py:4–9");
+  expect(await chat.page.getByText("Picture 1").isVisible()).toBe(false);
+  await press("Enter");
+  expect(await chat.page.getByText("Picture 1").isVisible()).toBe(true);
+  expect(await chat.told("send")).toMatchObject([{ text: "First question", again: "a", images: [] }]);
+});
+
+test("a paste of text with a picture of it is the text", async () => {
+  await chat.show(EMPTY);
+  const isLeft = await pastePicture("1\t2");
+  await chat.settle();
+  expect([isLeft, await chat.page.getByText("Picture 1").count()]).toEqual([true, 0]);
+});
+
+test("a conversation that the host has not loaded yet is not forgotten", async () => {
+  const saved = { conversationId: "c0ffee", leaf: "a", draft: "half" };
+  const again = await ChatPage.open(browser, { saved });
+  await again.tell({ type: "surroundings", surroundings: SURROUNDINGS });
+  await again.page.getByLabel("Message").fill("half a thought");
+  expect(await again.saved()).toEqual({ ...saved, draft: "half a thought" });
+  await again.show(EMPTY);
+  expect(await again.saved()).toEqual({ conversationId: "", leaf: "", draft: "half a thought" });
+  await again.close();
 });
 
 test("a picture that is pasted goes with one question", async () => {
   await chat.show(EMPTY);
-  await chat.page.getByLabel("Message").evaluate((element) => {
-    const data = new DataTransfer();
-    data.items.add(new File([new Uint8Array([0x89, 0x50])], "a.png", { type: "image/png" }));
-    data.items.add(new File(["no picture"], "a.txt", { type: "text/plain" }));
-    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  });
+  await pastePicture();
   await chat.page.getByText("Picture 1").waitFor();
   await chat.page.getByLabel("Message").focus();
   await type("What is this?");

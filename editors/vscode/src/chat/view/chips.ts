@@ -1,22 +1,31 @@
 /** What goes along with the next question: the place in the active document, attached files and pasted pictures. */
 import type { ImageContent } from "../../protocol";
 import type { FromView, Surroundings } from "../messages";
-import { h } from "./dom";
+import { h, renew } from "./dom";
 import { icon, type IconName } from "./icons";
+
+type Along = Pick<Surroundings, "place" | "isPlaceSent" | "isPinned" | "files">;
 
 export class Chips {
   readonly element = h("div", { class: "chips", role: "group", "aria-label": "Sent along with the question" });
-  private surroundings: Surroundings | null = null;
+  private along: Along = { place: null, isPlaceSent: true, isPinned: false, files: [] };
   private pictures: readonly ImageContent[] = [];
 
-  constructor(private readonly post: (message: FromView) => void) {}
+  /** `leave` gets the focus when the chip that had it has gone. */
+  constructor(
+    private readonly post: (message: FromView) => void,
+    private readonly leave: () => void,
+  ) {}
 
   get images(): readonly ImageContent[] {
     return this.pictures;
   }
 
-  show(surroundings: Surroundings): void {
-    this.surroundings = surroundings;
+  show({ place, isPlaceSent, isPinned, files }: Along): void {
+    const along = { place, isPlaceSent, isPinned, files };
+    // Every move of the cursor tells it anew.
+    if (JSON.stringify(along) === JSON.stringify(this.along)) return;
+    this.along = along;
     this.render();
   }
 
@@ -40,22 +49,22 @@ export class Chips {
   }
 
   private render(): void {
-    const { place, isPlaceSent, isPinned, files } = this.surroundings ?? {
-      place: null,
-      isPlaceSent: true,
-      isPinned: false,
-      files: [],
-    };
+    const { place, isPlaceSent, isPinned, files } = this.along;
     const chips: HTMLElement[] = [];
     if (place) {
       const name = place.lines ? `${place.name}:${place.lines}` : place.name;
       const act = isPinned
-        ? chipButton("close", `Do not send ${name}`, () => {
+        ? chipButton("selection", "close", `Do not send ${name}`, () => {
             this.post({ type: "detachSelection" });
           })
-        : chipButton(isPlaceSent ? "eye" : "eyeClosed", isPlaceSent ? `Do not send ${name}` : `Send ${name}`, () => {
-            this.post({ type: "sendPlace", isSent: !isPlaceSent });
-          });
+        : chipButton(
+            "place",
+            isPlaceSent ? "eye" : "eyeClosed",
+            isPlaceSent ? `Do not send ${name}` : `Send ${name}`,
+            () => {
+              this.post({ type: "sendPlace", isSent: !isPlaceSent });
+            },
+          );
       chips.push(chip(name, isPlaceSent ? "" : "off", isPinned ? "Attached selection" : "Active document", act));
     }
     for (const { uri, name } of files)
@@ -64,20 +73,20 @@ export class Chips {
           name,
           "",
           "Attached file",
-          chipButton("close", `Detach ${name}`, () => {
+          chipButton(uri, "close", `Detach ${name}`, () => {
             this.post({ type: "detach", uri });
           }),
         ),
       );
     this.pictures.forEach((picture, index) => {
-      const remove = chipButton("close", `Detach picture ${index + 1}`, () => {
+      const remove = chipButton("picture", "close", `Detach picture ${index + 1}`, () => {
         this.pictures = this.pictures.filter((other) => other !== picture);
         this.render();
       });
       chips.push(chip(`Picture ${index + 1}`, "", "Attached picture", remove));
     });
-    this.element.replaceChildren(...chips);
     this.element.hidden = chips.length === 0;
+    renew(this.element, chips, this.leave);
   }
 }
 
@@ -91,10 +100,7 @@ function chip(name: string, state: string, title: string, button: HTMLElement): 
   );
 }
 
-function chipButton(name: IconName, label: string, onClick: () => void): HTMLElement {
-  return h(
-    "button",
-    { class: "chip-button", type: "button", title: label, "aria-label": label, on: { click: onClick } },
-    icon(name),
-  );
+function chipButton(action: string, name: IconName, label: string, onClick: () => void): HTMLElement {
+  const props = { class: "chip-button", type: "button", title: label, "aria-label": label, "data-action": action };
+  return h("button", { ...props, on: { click: onClick } }, icon(name));
 }

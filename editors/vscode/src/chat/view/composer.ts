@@ -13,10 +13,16 @@ export interface ComposerActions {
   post(message: FromView): void;
   /** `edited` is the response whose question was changed. */
   send(text: string, isRelease: boolean, edited: Response | null): void;
+  /** Show what would be sent along. */
+  preview(text: string, edited: Response | null): void;
+  /** Read this aloud. */
+  say(text: string): void;
   editLast(): void;
   chooseModel(): void;
   drafted(text: string): void;
 }
+
+const WAIT = "Wait for the answer, or stop it with Escape.";
 
 export class Composer {
   private readonly field = h("textarea", {
@@ -30,16 +36,17 @@ export class Composer {
     this.insert(chosen);
   });
   private readonly chips: Chips;
+  private readonly along = h("div");
   private readonly server: ServerLine;
   private readonly meter = new Meter(() => {
-    this.actions.send(`/context ${this.field.value}`.trim(), false, null);
+    this.actions.preview(this.field.value.trim(), this.edited);
   });
-  private readonly editing = h(
-    "div",
-    { class: "editing", hidden: true },
-    icon("edit"),
-    h("span", { text: "Edit and send again" }),
-  );
+  private readonly editingWords = h("span");
+  private readonly editing = h("div", { class: "editing", hidden: true }, icon("edit"), this.editingWords);
+  private readonly waiting = h("p", { class: "wait", text: WAIT, "aria-hidden": "true", hidden: true });
+  private readonly attaching = button("attach", "Attach a file", () => {
+    this.actions.post({ type: "attach" });
+  });
   private readonly model = h("button", { class: "quiet-button model-button", type: "button" });
   private readonly release = button("kraken", "Release the Kraken: ask an external provider", () => {
     this.submit(true);
@@ -55,9 +62,14 @@ export class Composer {
   private isRunning = false;
 
   constructor(private readonly actions: ComposerActions) {
-    this.chips = new Chips((message) => {
-      actions.post(message);
-    });
+    this.chips = new Chips(
+      (message) => {
+        actions.post(message);
+      },
+      () => {
+        this.focus();
+      },
+    );
     this.server = new ServerLine((message) => {
       actions.post(message);
     });
@@ -71,13 +83,10 @@ export class Composer {
     this.model.addEventListener("click", () => {
       actions.chooseModel();
     });
-    const attaching = button("attach", "Attach a file", () => {
-      actions.post({ type: "attach" });
-    });
     const tools = h(
       "div",
       { class: "composer-tools" },
-      attaching,
+      this.attaching,
       this.model,
       h("span", { class: "space" }),
       this.meter.element,
@@ -85,14 +94,16 @@ export class Composer {
       this.stopping,
       this.sending,
     );
-    const box = h("div", { class: "composer-box" }, this.editing, this.chips.element, this.field, tools);
+    const box = h("div", { class: "composer-box" }, this.editing, this.along, this.field, tools);
     this.element = h(
       "form",
       { class: "composer", "aria-label": "Ask" },
       this.suggestions.element,
       this.server.element,
+      this.waiting,
       box,
     );
+    this.along.append(this.chips.element);
     this.listen();
     this.showRunning(false);
   }
@@ -126,6 +137,7 @@ export class Composer {
   showRunning(isRunning: boolean): void {
     const hadFocus = document.activeElement === (isRunning ? this.sending : this.stopping);
     this.isRunning = isRunning;
+    this.waiting.hidden ||= !isRunning;
     this.stopping.hidden = !isRunning;
     this.sending.hidden = isRunning;
     if (hadFocus) (isRunning ? this.stopping : this.field).focus();
@@ -137,8 +149,7 @@ export class Composer {
   }
 
   edit(response: Response): void {
-    this.edited = response;
-    this.editing.hidden = false;
+    this.showEdited(response);
     this.write(response.question);
     this.suggestions.close();
     this.focus();
@@ -147,8 +158,7 @@ export class Composer {
   /** Another conversation is shown: what is written goes there, but a question that was only looked at does not. */
   forgetEdited(): void {
     if (this.edited?.question === this.text) this.leaveEditing();
-    this.edited = null;
-    this.editing.hidden = true;
+    this.showEdited(null);
   }
 
   private listen(): void {
@@ -165,6 +175,8 @@ export class Composer {
       this.key(event);
     });
     this.field.addEventListener("paste", (event) => {
+      // Some programs put a picture of the text beside the text.
+      if (event.clipboardData?.getData("text/plain") || this.edited?.isContextKept) return;
       if (this.chips.take(event.clipboardData)) event.preventDefault();
     });
     this.element.addEventListener("dragover", (event) => {
@@ -176,10 +188,11 @@ export class Composer {
   }
 
   private key(event: KeyboardEvent): void {
+    if (event.isComposing) return;
     if (this.suggestions.key(event)) {
       event.preventDefault();
       event.stopPropagation();
-    } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    } else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.submit(false);
     } else if (event.key === "Escape" && this.edited) {
@@ -216,12 +229,22 @@ export class Composer {
 
   private submit(isRelease: boolean): void {
     const text = this.field.value.trim();
-    if (text === "" || this.isRunning) return;
+    if (text === "") return;
+    if (this.isRunning) {
+      this.askToWait();
+      return;
+    }
     const { edited } = this;
     this.leaveEditing();
     this.write("");
     this.actions.send(text, isRelease, edited);
-    this.chips.clearImages();
+    if (!edited?.isContextKept) this.chips.clearImages();
+  }
+
+  /** Nothing can be sent while an answer runs; say so, rather than do nothing. */
+  askToWait(): void {
+    this.waiting.hidden = false;
+    this.actions.say(WAIT);
   }
 
   get images(): Chips["images"] {
@@ -230,10 +253,19 @@ export class Composer {
 
   private leaveEditing(): void {
     if (!this.edited) return;
-    this.edited = null;
-    this.editing.hidden = true;
+    this.showEdited(null);
     this.write("");
     this.focus();
+  }
+
+  /** What was sent along goes along again, so that what is attached now waits for the next question. */
+  private showEdited(edited: Response | null): void {
+    const isContextKept = edited?.isContextKept ?? false;
+    const attached = isContextKept ? (edited?.attached ?? []) : [];
+    this.edited = edited;
+    this.editing.hidden = edited === null;
+    this.editingWords.textContent = ["Edit and send again", ...attached].join(" · ");
+    this.along.hidden = this.attaching.hidden = isContextKept;
   }
 }
 

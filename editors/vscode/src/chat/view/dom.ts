@@ -40,6 +40,23 @@ export function setChildren(parent: Element, children: readonly Node[]): void {
   while (parent.childNodes.length > children.length) parent.lastChild?.remove();
 }
 
+/**
+ * Replace all children, and leave the focus with the one that does the same as the one that had it: which has the same
+ * `data-action`. Where there is none any more, `otherwise` says where the focus goes.
+ */
+export function renew(parent: Element, children: readonly Node[], otherwise?: () => void): void {
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
+  const name = focused?.getAttribute("data-action") ?? "";
+  parent.replaceChildren(...children);
+  if (!focused) return;
+  const same = [...parent.querySelectorAll<HTMLElement>("[data-action]")].filter(
+    (one) => one.dataset["action"] === name,
+  );
+  const next = same.find((one) => one.ariaLabel === focused.ariaLabel) ?? same[0];
+  if (next) next.focus();
+  else otherwise?.();
+}
+
 function listen(element: Element, listeners: Listeners): void {
   for (const [name, listener] of Object.entries(listeners)) element.addEventListener(name, listener as EventListener);
 }

@@ -1,7 +1,7 @@
 /** The chat view: what the host tells becomes elements, what the user does is told to the host. */
 import { path } from "../branches";
 import { apply, EMPTY, type Conversation, type Response } from "../conversation";
-import type { FromView, Saved, Surroundings, ToView } from "../messages";
+import type { Draft, FromView, Saved, Surroundings, ToView } from "../messages";
 import { unreachable } from "../../protocol";
 import "./chat.css";
 import { Composer } from "./composer";
@@ -37,7 +37,13 @@ class ChatView {
   private readonly composer = new Composer({
     post: this.post,
     send: (text, isRelease, edited) => {
-      this.send(text, edited ? edited.parent : this.conversation.leaf, isRelease);
+      this.send(this.draft(text, edited), isRelease);
+    },
+    preview: (text, edited) => {
+      this.post({ type: "context", ...this.draft(text, edited) });
+    },
+    say: (text) => {
+      this.say(text);
     },
     editLast: () => {
       const last = path(this.conversation).findLast((response) => !response.isRecap && !response.isSecondTry);
@@ -71,8 +77,10 @@ class ChatView {
   );
   private readonly title = h("button", { class: "title quiet-button", type: "button", title: "Conversations" });
   private readonly welcome = welcome((text) => {
-    this.send(text, "", false);
+    this.send(this.draft(text, null), false);
   });
+  /** What is shown, or will be as soon as the host has loaded it. */
+  private shown: Pick<Saved, "conversationId" | "leaf"> = { conversationId: "", leaf: "" };
   private kept: Readonly<Record<string, unknown>> = {};
   /** What was shown last around the transcript. */
   private around: Readonly<Record<string, unknown>> = {};
@@ -104,21 +112,32 @@ class ChatView {
       this.said,
     );
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && this.isRunning) this.post({ type: "stop" });
+      if (event.key === "Escape" && !event.isComposing && this.isRunning) this.post({ type: "stop" });
+    });
+    // The editor brings the view to the front, but does not know where one writes.
+    window.addEventListener("focus", () => {
+      this.takeFocus();
     });
     window.addEventListener("message", (event: MessageEvent<ToView>) => {
       this.receive(event.data);
     });
-    const saved = this.host.getState();
+    const { draft = "", conversationId = "", leaf = "" } = this.host.getState() ?? {};
+    this.shown = { conversationId, leaf };
     this.render();
-    this.composer.write(saved?.draft ?? "");
-    this.post({ type: "ready", conversationId: saved?.conversationId ?? "", leaf: saved?.leaf ?? "" });
+    this.composer.write(draft);
+    if (document.hasFocus()) this.takeFocus();
+    this.post({ type: "ready", conversationId, leaf });
+  }
+
+  private takeFocus(): void {
+    if (document.activeElement === document.body) this.composer.focus();
   }
 
   private receive(message: ToView): void {
     switch (message.type) {
       case "conversation":
         if (message.conversation.id !== this.conversation.id) this.composer.forgetEdited();
+        this.transcript.hush();
         this.showConversation(message.conversation, message.isRunning);
         this.transcript.scrolling.goToEnd();
         return;
@@ -164,6 +183,7 @@ class ChatView {
     if (this.isRunning && !isRunning && conversation.id === this.conversation.id) this.say("The answer is complete.");
     this.conversation = conversation;
     this.isRunning = isRunning;
+    this.shown = { conversationId: conversation.id, leaf: conversation.leaf };
     this.save();
     this.render();
   }
@@ -185,15 +205,27 @@ class ChatView {
     });
   }
 
-  private send(text: string, parent: string, isRelease: boolean): void {
-    this.post({ type: "send", text, parent, isRelease, images: this.composer.images });
+  private send(draft: Draft, isRelease: boolean): void {
+    this.post({ type: "send", ...draft, isRelease });
+  }
+
+  /** A new question, or the one of an earlier response again. */
+  private draft(text: string, earlier: Response | null): Draft {
+    return {
+      text,
+      parent: earlier ? earlier.parent : this.conversation.leaf,
+      again: earlier?.key ?? "",
+      images: earlier?.isContextKept ? [] : this.composer.images,
+    };
   }
 
   private again(response: Response, isRelease: boolean): void {
     const first = response.isSecondTry
       ? this.conversation.responses.find(({ key }) => key === response.parent)
       : response;
-    if (!this.isRunning) this.send(response.question, first?.parent ?? "", isRelease);
+    if (this.isRunning) this.composer.askToWait();
+    else this.send(this.draft(response.question, first ?? response), isRelease);
+    this.composer.focus();
   }
 
   private say(text: string): void {
@@ -201,8 +233,7 @@ class ChatView {
   }
 
   private save(): void {
-    const { id, leaf } = this.conversation;
-    const saved = { conversationId: id, leaf, draft: this.composer.text };
+    const saved = { ...this.shown, draft: this.composer.text };
     this.kept = once(this.kept, saved, () => {
       this.host.setState(saved);
     });

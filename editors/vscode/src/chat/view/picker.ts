@@ -74,6 +74,7 @@ export class Picker {
   }
 
   private key(event: KeyboardEvent): void {
+    if (event.isComposing) return;
     if (event.key === "Escape") {
       event.stopPropagation();
       this.close();

@@ -1,9 +1,9 @@
 /** A question with its answer. */
 import type { Response } from "../conversation";
-import { h, setAttribute, setChildren } from "./dom";
+import { h, renew, setAttribute, setChildren } from "./dom";
 import { icon, type IconName } from "./icons";
 import { partView, type PartView } from "./parts";
-import { ENDS, foot } from "./words";
+import { ENDS, foot, shortFoot } from "./words";
 
 export interface Shown {
   readonly response: Response;
@@ -52,10 +52,16 @@ export class ResponseView {
       this.showQuestion(shown);
     if (before?.response.model !== response.model) this.showHead(response);
     if (response.isRecap) return;
-    this.showParts(response, isRunning);
+    this.showParts(response, before?.response);
     this.waiting.hidden = !isRunning;
     if (!isRunning) this.showEnd(shown);
     else this.end.replaceChildren();
+  }
+
+  /** Focus a button by what it does: the one with this label where it can be used, else another one. */
+  focus(name: string, label: string): void {
+    const all = [...this.element.querySelectorAll<HTMLButtonElement>(`[data-action="${name}"]:enabled`)];
+    (all.find((button) => button.ariaLabel === label) ?? all[0])?.focus();
   }
 
   /** What keeps the user waiting. */
@@ -73,7 +79,7 @@ export class ResponseView {
     }
     this.question.hidden = response.isSecondTry;
     const attached = response.attached.map((name) => h("span", { class: "chip" }, icon("file"), name));
-    this.question.replaceChildren(
+    renew(this.question, [
       h("p", { class: "question-text", text: response.question }),
       ...(attached.length > 0 ? [h("div", { class: "chips" }, ...attached)] : []),
       h(
@@ -82,7 +88,7 @@ export class ResponseView {
         ...branchButtons(response.key, alternatives),
         action("edit", "edit", "Edit and send again"),
       ),
-    );
+    ]);
   }
 
   private showHead({ model, provider, isRecap }: Response): void {
@@ -96,12 +102,14 @@ export class ResponseView {
     );
   }
 
-  private showParts(response: Response, isRunning: boolean): void {
-    const last = response.parts.length - 1;
+  /** A part that is as it was before is left alone. */
+  private showParts(response: Response, before: Response | undefined): void {
     this.views = response.parts.map((part, index) => {
       const there = this.views[index];
       const view = there?.type === part.type ? there : partView(part);
-      view.show(part, !isRunning || index < last);
+      const isWhole = isWholePart(response, index);
+      if (view !== there || part !== before?.parts[index] || isWhole !== isWholePart(before, index))
+        view.show(part, isWhole);
       return view;
     });
     setChildren(
@@ -113,7 +121,7 @@ export class ResponseView {
   private showEnd({ response, isKrakenReady }: Shown): void {
     const reason = response.finish && ENDS[response.finish];
     const took = foot(response);
-    this.end.replaceChildren(
+    renew(this.end, [
       ...(reason ? [h("p", { class: "end-reason", text: reason })] : []),
       h(
         "div",
@@ -121,10 +129,16 @@ export class ResponseView {
         action("copy", "copy", "Copy the answer"),
         action("retry", "retry", "Ask again"),
         isKrakenReady && action("release", "kraken", "Release the Kraken: ask an external provider instead"),
-        h("span", { class: "foot", text: took, title: took }),
+        took !== "" &&
+          h("span", { class: "foot", role: "note", text: shortFoot(response), title: took, "aria-label": took }),
       ),
-    );
+    ]);
   }
+}
+
+/** Whether a part will not grow any more. */
+function isWholePart({ finish, parts }: Response, index: number): boolean {
+  return finish !== null || index < parts.length - 1;
 }
 
 function action(name: string, picture: IconName, label: string): HTMLElement {

@@ -9,9 +9,14 @@ type Action = Extract<FromView, { type: "server" }>["action"];
 export class ServerLine {
   readonly element = h("div", { class: "server-line", role: "status", hidden: true });
 
+  private state: ServerState = "running";
+
   constructor(private readonly post: (message: FromView) => void) {}
 
   show(state: ServerState): void {
+    // It would be read aloud again.
+    if (state === this.state) return;
+    this.state = state;
     const said = words(state);
     this.element.hidden = said === null;
     if (!said) return;

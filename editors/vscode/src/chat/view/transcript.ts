@@ -38,6 +38,9 @@ export class Transcript {
   private isKrakenReady = false;
   private isDirty = false;
   private isBusy = false;
+  private isComplete = true;
+  /** The button that shall have the focus as soon as its response is shown. */
+  private awaited: { readonly key: string; readonly label: string | null } | null = null;
 
   constructor(private readonly actions: TranscriptActions) {
     this.log.addEventListener("click", (event) => {
@@ -53,6 +56,11 @@ export class Transcript {
     this.conversation = conversation;
     this.isKrakenReady = isKrakenReady;
     this.schedule();
+  }
+
+  /** What is shown next was there before: nobody wants it read aloud. */
+  hush(): void {
+    this.log.setAttribute("aria-live", "off");
   }
 
   showProgress(message: string): void {
@@ -89,6 +97,7 @@ export class Transcript {
 
   private rest(): void {
     this.isBusy = false;
+    if (this.isComplete && this.log.ariaLive === "off") this.log.setAttribute("aria-live", "polite");
     if (this.isDirty) this.schedule();
   }
 
@@ -98,6 +107,7 @@ export class Transcript {
     const began = performance.now();
     const { conversation, isKrakenReady } = this;
     const steps = path(conversation);
+    this.isComplete = false;
     this.place(steps);
     for (const response of steps.toReversed()) {
       const others = alternatives(conversation, response).map((other) => other.key);
@@ -106,10 +116,17 @@ export class Transcript {
       if (!view || view.shows(shown)) continue;
       if (performance.now() - began > PORTION) {
         this.schedule();
-        break;
+        return;
       }
       view.show(shown);
+      if (this.awaited?.key === response.key) this.focusAwaited(view);
     }
+    this.isComplete = true;
+  }
+
+  private focusAwaited(view: ResponseView): void {
+    if (document.activeElement === document.body) view.focus("choose", this.awaited?.label ?? "");
+    this.awaited = null;
   }
 
   private place(steps: readonly Response[]): void {
@@ -139,8 +156,10 @@ export class Transcript {
     if (action === "review") this.actions.post({ type: "review" });
     else if (action === "copy") this.actions.post({ type: "copy", text: answerText(response) });
     else if (action === "edit") this.actions.edit(response);
-    else if (action === "choose" && to) this.actions.post({ type: "choose", leaf: newestLeaf(this.conversation, to) });
-    else if (action === "retry" || action === "release") this.actions.again(response, action === "release");
+    else if (action === "choose" && to) {
+      this.awaited = { key: to, label: target.ariaLabel };
+      this.actions.post({ type: "choose", leaf: newestLeaf(this.conversation, to) });
+    } else if (action === "retry" || action === "release") this.actions.again(response, action === "release");
   }
 }
 

@@ -52,13 +52,19 @@ export function ago(time: string, now: number): string {
 
 /** What an answer took. */
 export function foot(response: Response): string {
+  return footOf(response, (read, written) => `${count(read)} tokens in, ${count(written)} out`);
+}
+
+/** The same in so few words that a narrow side bar has room for them. */
+export function shortFoot(response: Response): string {
+  return footOf(response, (read, written) => `${shortCount(read)} → ${shortCount(written)} tokens`);
+}
+
+function footOf(response: Response, tokens: (read: number, written: number) => string): string {
   if (response.foot) return response.foot;
-  const { usage, cost } = response;
-  const tokens = usage && `${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`;
-  const time = response.durationMs > 0 && duration(response.durationMs);
-  return [usage?.outputTokens || usage?.inputTokens ? tokens : "", cost && money(cost), time]
-    .filter(Boolean)
-    .join(" · ");
+  const { usage, cost, durationMs } = response;
+  const used = usage?.inputTokens || usage?.outputTokens ? tokens(usage.inputTokens, usage.outputTokens) : "";
+  return [used, cost && money(cost), durationMs > 0 && duration(durationMs)].filter(Boolean).join(" · ");
 }
 
 /** Why an answer ended, where that is not as it should be. */

@@ -6,7 +6,7 @@ import { apply, EMPTY, type Conversation } from "../../../src/chat/conversation"
 import type { FromView } from "../../../src/chat/messages";
 import type { ChatEvent, ChatSendResult } from "../../../src/protocol";
 import { ServerError, type RequestOptions, type Server } from "../../../src/server";
-import { StubView, stub } from "./vscodeStub";
+import { StubView, stub, vscode } from "./vscodeStub";
 
 vi.mock("vscode", async () => (await import("./vscodeStub")).vscode);
 
@@ -55,7 +55,8 @@ let controller: ChatController;
 let kept: Map<string, unknown>;
 
 beforeEach(() => {
-  Object.assign(stub, { answer: undefined, asked: [], opened: [], executed: [] });
+  Object.assign(stub, { answer: undefined, asked: [], opened: [], executed: [], arguments: [] });
+  vscode.window.activeTextEditor = undefined;
   kept = new Map();
   fake = new FakeServer();
   const workspaceState = {
@@ -89,7 +90,7 @@ function shown(): { conversation: Conversation; isRunning: boolean } {
 }
 
 function send(text: string, parent = "", more: Partial<Extract<FromView, { type: "send" }>> = {}): void {
-  view.say({ type: "send", text, parent, isRelease: false, images: [], ...more });
+  view.say({ type: "send", text, parent, again: "", isRelease: false, images: [], ...more });
 }
 
 async function answered(text: string, responseId: string, parent = ""): Promise<void> {
@@ -175,11 +176,11 @@ test("a conversation goes on answering while another one is shown", async () => 
   await until(() => !shown().isRunning);
 });
 
-test("a view that was hidden shows what came meanwhile, and nothing twice", async () => {
+test("a view that was closed shows what came meanwhile, and nothing twice", async () => {
   send("Long");
   const long = await fake.next("ollm/chat/send");
   long.options.onEvent?.(STARTED);
-  view.hide();
+  view.close();
   const before = view.told.length;
   long.options.onEvent?.({ type: "text", text: "Hidden." });
   view = opened();
@@ -263,9 +264,9 @@ test("after /compact the conversation is shown as the server keeps it", async ()
   await until(() => shown().conversation.leaf === "cafe");
 });
 
-test("a new chat that was begun while the view was hidden is what the view shows, not what it remembers", async () => {
+test("a new chat that was begun while the view was closed is what the view shows, not what it remembers", async () => {
   await answered("First", "r1");
-  view.hide();
+  view.close();
   await controller.startNew();
   view = opened("c0ffee", "r1");
   send("Second");
@@ -343,4 +344,74 @@ test("questions of different conversations have different keys", async () => {
   view.say({ type: "new" });
   await answered("Second", "r2");
   expect(shown().conversation.leaf).not.toBe(before);
+});
+
+const PICTURE = { mimeType: "image/png", data: "iVA=" };
+
+function place(uri: string): unknown {
+  const address = { scheme: "file", path: uri.slice("file://".length), toString: () => uri };
+  const selection = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 }, isEmpty: true };
+  return { document: { uri: address }, selection };
+}
+
+function file(uri: string): api.Uri {
+  return { path: uri.slice("file://".length), toString: () => uri } as api.Uri;
+}
+
+test("what is sent is shown while an answer runs, and stays attached", async () => {
+  await controller.attachFiles([file("file:///project/a.py")]);
+  view.say({ type: "context", text: "Why?", parent: "", again: "", images: [PICTURE] });
+  await until(() => stub.executed.includes("ollm.context.show"));
+  const context = { files: ["file:///project/a.py"], images: [PICTURE] };
+  expect(stub.arguments).toEqual([{ ...context, text: "Why?" }]);
+  expect(fake.calls).toEqual([]);
+  send("Why?");
+  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ context: { files: ["file:///project/a.py"] } });
+  view.say({ type: "context", text: "And then?", parent: "", again: "", images: [] });
+  await until(() => stub.arguments.length === 2);
+  expect(stub.arguments[1]).toEqual({ text: "And then?" });
+});
+
+test("a question that is asked again has the context that it had, and uses up nothing", async () => {
+  vscode.window.activeTextEditor = place("file:///project/a.py");
+  send("Why?", "", { images: [PICTURE] });
+  const first = await fake.next("ollm/chat/send");
+  first.options.onEvent?.(STARTED);
+  first.end(RESULT);
+  await until(() => shown().conversation.responses[0]?.finish);
+  const asked = shown().conversation.responses[0];
+  expect(asked).toMatchObject({ attached: ["a.py", "Picture 1"], isContextKept: true });
+  vscode.window.activeTextEditor = place("file:///project/b.py");
+  await controller.attachFiles([file("file:///project/c.py")]);
+  send("Why not?", "", { again: asked?.key ?? "" });
+  const second = await fake.next("ollm/chat/send");
+  expect(second.params["context"]).toEqual(first.params["context"]);
+  second.end(RESULT);
+  await until(() => shown().conversation.responses[1]?.finish);
+  expect(shown().conversation.responses[1]?.attached).toEqual(asked?.attached);
+  send("Next");
+  expect((await fake.next("ollm/chat/send")).params).toMatchObject({
+    context: { uri: "file:///project/b.py", files: ["file:///project/c.py"] },
+  });
+});
+
+test("a kept question that is asked again takes what is attached now", async () => {
+  view = opened("c0ffee", "f00d");
+  (await fake.next("ollm/chat/get")).end(samples.results["ollm/chat/get"]);
+  await until(() => shown().conversation.id === "c0ffee");
+  vscode.window.activeTextEditor = place("file:///project/b.py");
+  send("Again", "", { again: "f00d" });
+  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ context: { uri: "file:///project/b.py" } });
+});
+
+test("an answer to what was asked elsewhere comes again from there, and not from its title", async () => {
+  const run = vi.fn(() => Promise.resolve(RESULT));
+  await controller.stream("Explain app.py", run);
+  await until(() => shown().conversation.responses[0]?.finish);
+  send("Explain app.py", "", { again: shown().conversation.leaf });
+  await until(() => run.mock.calls.length === 2);
+  await until(() => !shown().isRunning);
+  expect(shown().conversation.responses).toMatchObject([{ question: "Explain app.py" }]);
+  send("Explain it better", "", { again: shown().conversation.leaf });
+  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ text: "Explain it better" });
 });

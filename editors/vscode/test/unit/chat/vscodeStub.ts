@@ -32,7 +32,7 @@ class CancellationTokenSource {
 export class StubView {
   readonly told: ToView[] = [];
   private readonly messages = new Emitter<FromView>();
-  private readonly visibility = new Emitter<void>();
+  private readonly disposal = new Emitter<void>();
   readonly webview = {
     options: {},
     html: "",
@@ -44,17 +44,14 @@ export class StubView {
       return Promise.resolve(true);
     },
   };
-  visible = true;
-  onDidChangeVisibility = this.visibility.event;
-  onDidDispose = new Emitter<void>().event;
+  onDidDispose = this.disposal.event;
 
   say(message: FromView): void {
     this.messages.fire(message);
   }
 
-  hide(): void {
-    this.visible = false;
-    this.visibility.fire();
+  close(): void {
+    this.disposal.fire();
   }
 }
 
@@ -64,6 +61,7 @@ export const stub = {
   asked: [] as string[],
   opened: [] as string[],
   executed: [] as string[],
+  arguments: [] as unknown[],
 };
 
 const nothing = { dispose: () => undefined };
@@ -110,8 +108,9 @@ export const vscode = {
     findFiles: vi.fn((_include: string, _exclude: string, _most: number) => Promise.resolve([] as unknown[])),
   },
   commands: {
-    executeCommand: (name: string) => {
+    executeCommand: (name: string, ...given: readonly unknown[]) => {
       stub.executed.push(name);
+      stub.arguments.push(...given);
       return Promise.resolve();
     },
   },

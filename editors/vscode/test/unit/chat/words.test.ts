@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { fileOf, languageOf } from "../../../src/chat/fence";
 import { fileLink } from "../../../src/chat/fileLink";
 import { suggest } from "../../../src/chat/orders";
-import { ago, bytes, duration, money } from "../../../src/chat/view/words";
+import { blank } from "../../../src/chat/conversation";
+import { ago, bytes, duration, foot, money, shortFoot } from "../../../src/chat/view/words";
 import { wordAtCursor } from "../../../src/chat/view/wordAtCursor";
 
 const FILES = ["src/app.py", "src/apply/index.ts", "tests/test_app.py", "docs/a b.md"];
@@ -63,6 +64,12 @@ test.each([
   ["file:///c%3A/project/app.py", "/c:/project/app.py", 0],
 ])("the link %j leads to %j, line %i", (href, file, line) => {
   expect(fileLink(href)).toEqual({ path: file, line });
+});
+
+test("what an answer took is told in full, and in few words", () => {
+  const answer = { ...blank("a", ""), usage: { inputTokens: 1570, outputTokens: 44 }, durationMs: 203 };
+  expect([foot(answer), shortFoot(answer)]).toEqual(["1,570 tokens in, 44 out · 203 ms", "1.6K → 44 tokens · 203 ms"]);
+  expect(shortFoot(blank("a", ""))).toBe("");
 });
 
 test("numbers are short", () => {
