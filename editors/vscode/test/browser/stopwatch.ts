@@ -55,7 +55,7 @@ export class Stopwatch {
   /** How far it is by now: whether this is the end of the answer, and nothing runs any more. Costs the view little. */
   async isOver(end: string): Promise<boolean> {
     const { blocks, isOver } = await this.view.evaluate((text) => {
-      const all = document.querySelectorAll(".log .markdown > *");
+      const all = document.querySelectorAll(".log .piece > *");
       const isRunning = document.querySelector("[aria-busy=true]") !== null;
       const last = all.item(all.length - 1) as Element | null;
       return { blocks: all.length, isOver: !isRunning && last?.textContent.includes(text) === true };

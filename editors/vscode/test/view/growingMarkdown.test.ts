@@ -54,7 +54,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** The HTML of a text shown piece by piece; pieces of code are not told apart from whole code. */
+/** The HTML of a text shown bit by bit; pieces are not told apart from a whole. */
 function render(cuts: readonly (readonly [text: string, cut: readonly number[]])[]): Promise<string[]> {
   return page.evaluate(
     (all) => {
@@ -63,6 +63,7 @@ function render(cuts: readonly (readonly [text: string, cut: readonly number[]])
         const markdown = new Growing.GrowingMarkdown(element);
         for (const end of ends) markdown.show(text.slice(0, end), false);
         markdown.show(text, true);
+        for (const piece of element.querySelectorAll(".piece")) piece.replaceWith(...piece.childNodes);
         for (const code of element.querySelectorAll("pre > code")) code.replaceChildren(code.textContent);
         return element.innerHTML;
       });
@@ -100,22 +101,38 @@ test("random documents, cut at random, look as if they had come at once", async 
   expect(await render(cuts)).toEqual(await render(texts.map((text) => [text, []])));
 });
 
+test("long documents, which are kept in pieces, look as if they had come at once", async () => {
+  const random = randomly(3);
+  const some = (): string => PIECES[Math.floor(random() * PIECES.length)] ?? "";
+  const texts = Array.from({ length: 10 }, () => Array.from({ length: 80 }, some).join("\n"));
+  const cuts = texts.map((text) => {
+    const ends = Array.from({ length: 200 }, () => Math.floor(random() * text.length)).sort(
+      (one, other) => one - other,
+    );
+    return [text, ends] as const;
+  });
+  expect(await render(cuts)).toEqual(await render(texts.map((text) => [text, []])));
+});
+
 test("complete blocks stay the same elements to the end", async () => {
   const kept = await page.evaluate((text) => {
     const element = document.createElement("div");
     const markdown = new Growing.GrowingMarkdown(element);
     const seen = new Map<number, Element>();
+    const blocks = (): Element[] => [...element.querySelectorAll(":scope > .piece > *")];
     let replaced = 0;
-    for (let end = 1; end <= text.length; end += 1) {
-      markdown.show(text.slice(0, end), end === text.length);
-      const children = [...element.children];
+    for (let end = 1; end <= text.length; end += 3) {
+      markdown.show(text.slice(0, end), false);
+      const children = blocks();
       children.slice(0, -2).forEach((child, index) => {
         if (seen.has(index) && seen.get(index) !== child) replaced += 1;
         seen.set(index, child);
       });
     }
-    return { replaced, blocks: element.children.length };
-  }, MARKDOWN);
-  expect(kept.blocks).toBeGreaterThan(6);
+    markdown.show(text, true);
+    return { replaced, blocks: blocks().length, pieces: element.children.length };
+  }, MARKDOWN.repeat(14));
+  expect(kept.blocks).toBeGreaterThan(80);
+  expect(kept.pieces).toBe(Math.ceil(kept.blocks / 40));
   expect(kept.replaced).toBe(0);
 });

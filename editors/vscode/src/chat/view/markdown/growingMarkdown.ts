@@ -1,8 +1,10 @@
 /**
  * Markdown that grows. Blocks that are complete are rendered once; with each new text only the last block is parsed and
- * rendered again, and code in an open fence not even that.
+ * rendered again, and code in an open fence not even that. The blocks are kept in pieces, so that the browser lays out and
+ * paints the last piece and not all of a long answer.
  */
 import type { Token } from "markdown-it";
+import { h } from "../dom";
 import { elements } from "./elements";
 import { highlightLater } from "./highlight";
 import { OpenFence } from "./openFence";
@@ -11,17 +13,22 @@ import { reconcile } from "./reconcile";
 
 /** A list that is longer than this is cut in two behind an item, so that its beginning need not be rendered again. */
 const LONG_LIST = 6_000;
+const BLOCKS_OF_A_PIECE = 40;
 
 export class GrowingMarkdown {
   private text = "";
   /** Where in the text the first block begins that is not complete. */
   private done = 0;
-  /** How many nodes belong to complete blocks. */
+  /** The last piece: all before it is complete. */
+  private piece: Element;
+  /** How many nodes of the piece belong to complete blocks. */
   private doneNodes = 0;
   private fence: OpenFence | null = null;
   private hasReferences = false;
 
-  constructor(private readonly element: Element) {}
+  constructor(private readonly element: Element) {
+    this.piece = this.addPiece();
+  }
 
   /** Show this text, which mostly is the last one and a little more; `isWhole` when nothing will follow. */
   show(written: string, isWhole: boolean): void {
@@ -39,6 +46,12 @@ export class GrowingMarkdown {
   }
 
   private restart(): void {
+    const [first = this.piece, ...more] = this.element.children;
+    for (const piece of more) {
+      first.append(...piece.childNodes);
+      piece.remove();
+    }
+    this.piece = first;
     this.done = this.doneNodes = 0;
     this.fence = null;
   }
@@ -50,7 +63,7 @@ export class GrowingMarkdown {
     if (end < 0 && !isWhole) return false;
     this.fence = null;
     this.done = end < 0 ? this.text.length : end;
-    this.freeze(this.element.childNodes.length);
+    this.freeze(this.piece.childNodes.length);
     return true;
   }
 
@@ -59,7 +72,7 @@ export class GrowingMarkdown {
     const { blocks, hasReferences } = parse(rest);
     this.hasReferences ||= hasReferences;
     const nodes = blocks.map((block) => [...elements(block.tokens).childNodes]);
-    reconcile(this.element, this.doneNodes, nodes.flat());
+    reconcile(this.piece, this.doneNodes, nodes.flat());
     const open = isWhole ? blocks.length : firstOpen(blocks, rest);
     this.freeze(this.doneNodes + nodes.slice(0, open).flat().length);
     this.done += isWhole ? rest.length : lineOffset(rest, blocks[open]?.line ?? 0);
@@ -78,7 +91,7 @@ export class GrowingMarkdown {
       lines.map((line) => ({ line })),
       rest,
     );
-    const before = this.element.lastElementChild;
+    const before = this.piece.lastElementChild;
     if (open === 0 || !before) return;
     const after = before.cloneNode() as Element;
     after.append(...[...before.children].slice(open));
@@ -88,7 +101,7 @@ export class GrowingMarkdown {
   }
 
   private openFence(token: Token): void {
-    const code = this.element.lastElementChild?.querySelector("code");
+    const code = this.piece.lastElementChild?.querySelector("code");
     const head = this.text.indexOf("\n", this.done);
     if (token.type !== "fence" || head < 0 || !code || this.text[this.done] === " ") return;
     this.fence = new OpenFence(code, head + 1, token.markup);
@@ -97,9 +110,24 @@ export class GrowingMarkdown {
   }
 
   private freeze(nodes: number): void {
-    for (const node of [...this.element.childNodes].slice(this.doneNodes, nodes))
+    for (const node of [...this.piece.childNodes].slice(this.doneNodes, nodes))
       if (node instanceof Element) node.querySelectorAll("pre > code").forEach(highlightLater);
     this.doneNodes = nodes;
+    while (this.doneNodes >= BLOCKS_OF_A_PIECE && this.piece.childNodes.length > BLOCKS_OF_A_PIECE) this.endPiece();
+  }
+
+  /** What is too much for the piece goes on in a new one. */
+  private endPiece(): void {
+    const rest = [...this.piece.childNodes].slice(BLOCKS_OF_A_PIECE);
+    this.piece = this.addPiece();
+    this.piece.append(...rest);
+    this.doneNodes -= BLOCKS_OF_A_PIECE;
+  }
+
+  private addPiece(): Element {
+    const piece = h("div", { class: "piece" });
+    this.element.append(piece);
+    return piece;
   }
 
   private renderAll(): void {
