@@ -93,7 +93,8 @@ export class Lifecycle<C extends Startable> {
     }
     if (isWanted()) this.settle("running");
     else if (this.starting) await this.starting;
-    else throw new ServerError("ollm-lsp was stopped.", "unavailable", "Run: ollm: Restart Server");
+    else if (this.state !== "running")
+      throw new ServerError("ollm-lsp was stopped.", "unavailable", "Run: ollm: Restart Server");
   }
 
   private async run(client: C, isWanted: () => boolean): Promise<void> {

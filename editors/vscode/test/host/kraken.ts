@@ -2,7 +2,7 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { ChatSendResult, KrakenStatus } from "../../src/protocol";
-import { asked, closeAll, openFile, questionTab, ready, run, until } from "./steps";
+import { asked, closeAll, openFile, questionTab, ready, run, tabs, until } from "./steps";
 
 async function shownText(): Promise<string> {
   const { input } = await asked();
@@ -67,9 +67,13 @@ export function kraken(): void {
         await finish();
         await run("ollm.permission.allow");
         assert.match((await done).text, /claude/);
-        await until(() => document.isClosed, "the end of the edit");
+        await until(() => !tabs().some(({ input }) => isText(input, document.uri)), "the end of the edit");
       });
   });
+}
+
+function isText(input: unknown, uri: vscode.Uri): boolean {
+  return input instanceof vscode.TabInputText && input.uri.toString() === uri.toString();
 }
 
 /** What is shared, in an editor. */

@@ -46,7 +46,11 @@ test("the status bar names the model, and its menu opens by a click", async () =
 test("a chat streams into the view by the keyboard alone, and has no serious barrier", async () => {
   view = await bench.chat();
   expect(await violations()).toEqual([]);
-  await bench.ask(view, "What would you test here?");
+  await bench.goToFile(FILE);
+  await window.page.keyboard.press("Control+Alt+o");
+  await expect.poll(() => view.evaluate(() => document.activeElement?.tagName), PATIENCE).toBe("TEXTAREA");
+  await window.page.keyboard.type("What would you test here?");
+  await window.page.keyboard.press("Enter");
   await view.getByText("an empty name").waitFor(PATIENCE);
   await bench.settled(view);
   expect(await violations()).toEqual([]);

@@ -143,6 +143,19 @@ test("a restart while it starts ends in one running server, for whoever waited a
   expect(lifecycle.state).toBe("running");
 });
 
+test("who waited for a start that was given up has the new server, also when that was quicker", async () => {
+  const fixture = new Fixture();
+  const { lifecycle } = fixture;
+  const first = lifecycle.start();
+  const old = await fixture.made(0);
+  const restarted = lifecycle.restart();
+  (await fixture.made(1)).answer();
+  await restarted;
+  old.answer();
+  await first;
+  expect(lifecycle.state).toBe("running");
+});
+
 test("a start that hangs can be given up", async () => {
   const fixture = new Fixture();
   const { lifecycle } = fixture;
