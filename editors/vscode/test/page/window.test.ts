@@ -132,7 +132,10 @@ test("an answer of 20,000 tokens is painted while it grows, and every piece of i
   expect(seen.removed).toBeLessThan(seen.nodes + 30 * seen.updates);
   // By processor time, so that it does not matter what else the machine does; test/view is stricter with the view alone.
   const long = seen.longWork.reduce((sum, time) => sum + time, 0) / 1000;
-  expect(long / seen.seconds).toBeLessThan(0.2);
+  expect(long / seen.seconds).toBeLessThan(0.1);
+  expect(Math.max(0, ...seen.longWork)).toBeLessThan(200);
+  // A block costs no more at the end of a long answer than at its beginning.
+  expect(seen.lastQuarter).toBeLessThan(2 * seen.firstQuarter);
 });
 
 test("nothing was loaded from elsewhere for the view", () => {

@@ -113,15 +113,17 @@ export class GrowingMarkdown {
     for (const node of [...this.piece.childNodes].slice(this.doneNodes, nodes))
       if (node instanceof Element) node.querySelectorAll("pre > code").forEach(highlightLater);
     this.doneNodes = nodes;
-    while (this.doneNodes >= BLOCKS_OF_A_PIECE && this.piece.childNodes.length > BLOCKS_OF_A_PIECE) this.endPiece();
+    this.cutPiece();
   }
 
-  /** What is too much for the piece goes on in a new one. */
-  private endPiece(): void {
-    const rest = [...this.piece.childNodes].slice(BLOCKS_OF_A_PIECE);
-    this.piece = this.addPiece();
-    this.piece.append(...rest);
-    this.doneNodes -= BLOCKS_OF_A_PIECE;
+  /** What is too much for the piece goes on in new ones; what is not complete stays together in the last one. */
+  private cutPiece(): void {
+    const rest = this.doneNodes < BLOCKS_OF_A_PIECE ? [] : [...this.piece.childNodes].slice(BLOCKS_OF_A_PIECE);
+    while (rest.length > 0 && this.doneNodes >= BLOCKS_OF_A_PIECE) {
+      this.piece = this.addPiece();
+      this.doneNodes -= BLOCKS_OF_A_PIECE;
+      this.piece.append(...rest.splice(0, this.doneNodes < BLOCKS_OF_A_PIECE ? rest.length : BLOCKS_OF_A_PIECE));
+    }
   }
 
   private addPiece(): Element {
