@@ -49,6 +49,9 @@ async def test_a_server_that_is_not_there_is_told_with_what_to_do(
             assert "Install ollm-lsp; see " in text
             await editor.command("Ollm new Hello?")
             assert "not on your PATH" in str(await editor.lua("return _G.told"))
+            told = await editor.lua("return #_G.told")
+            await editor.command(f"split {NAME} | edit | edit")
+            assert await editor.lua("return #_G.told") == told, "it is told once where nobody asks for it"
             assert "> [!ollm] error: The server cannot be started." in await editor.answered()
 
 
@@ -98,3 +101,51 @@ async def test_the_server_is_restarted_and_ends_with_its_editor(
         assert "Yes." in await editor.answered()
         await editor.quit()
         await editor.wire.server_ends()
+
+
+async def test_a_server_that_hangs_is_restarted(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("Yes.") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        first = await editor.lua("return vim.lsp.get_clients({ name = 'ollm_lsp' })[1].id")
+        hanging = int((tmp_path / "tap" / "server.pid").read_text())
+        os.kill(hanging, signal.SIGSTOP)
+        try:
+            await editor.command("Ollm restart")
+            code = "local one = vim.lsp.get_clients({ name = 'ollm_lsp', bufnr = 1 })[1] return one and one.id"
+            await editor.until_value(code, lambda one: one and one != first, "another server")
+        finally:
+            os.kill(hanging, signal.SIGKILL)
+
+
+async def test_whoever_types_while_the_server_dies_is_told_and_types_on(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        os.kill(int((tmp_path / "tap" / "server.pid").read_text()), signal.SIGKILL)
+        await editor.screen.sees("ollm: the server has died and is started again.")
+        assert "Press ENTER" not in editor.screen.screen()
+        # Where a message waits for a key, this one is taken for the answer.
+        editor.screen.press("Space", "Space", "i")
+        editor.screen.type("typed")
+        await editor.until("return vim.fn.getline(1):find('typed') ~= nil", "what is typed")
+        await editor.ready()
+
+
+async def test_a_file_of_another_project_gets_a_server_of_its_own(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        other = tmp_path / "other" / "there.py"
+        (other.parent / ".git").mkdir(parents=True)
+        other.write_text("there = 1\n")
+        await editor.command(f"noautocmd edit {other}")
+        roots = """
+            _G.roots = nil
+            require("ollm.client").with(0, function(client)
+              _G.roots = { client.root_dir or client.config.root_dir }
+            end)"""
+        await editor.lua(roots)
+        assert await editor.until("return _G.roots", "a server") == [str(other.parent)]
+        assert await editor.lua("return #vim.lsp.get_clients({ name = 'ollm_lsp' })") == 2

@@ -7,15 +7,26 @@ local M = {}
 M.NAME = "ollm_lsp"
 --- Two crashes within this many milliseconds are one too many.
 local CALM = 10000
+--- Milliseconds that a server has to stop in.
+local PATIENCE = 3000
+
+---@class ollm.Waiting
+---@field give_up fun()
+---@field uri? string The document that a command is about.
 
 ---@type table<lsp.ProgressToken, fun(value: table)>
 local listeners = {}
----@type table<integer, table<integer, fun()>>
+---@type table<integer, table<integer, ollm.Waiting>>
 local waiting = {}
 ---@type table<integer, true>
 local stopping = {}
 local number = 0
-local last_crash = -CALM
+--- When a server has crashed last, by its folder.
+---@type table<string, integer>
+local crashes = {}
+--- Programs that the user knows are missing.
+---@type table<string, true>
+local missed = {}
 
 ---@class ollm.Request
 ---@field events? fun(event: table) What happens meanwhile, one event after the other.
@@ -53,12 +64,26 @@ function M.failure(err)
   return type(remedy) == "string" and (err.message .. " " .. remedy) or err.message
 end
 
---- The client of a buffer, else any that runs.
+---@param client vim.lsp.Client
+---@return string
+local function root_of(client)
+  return client.root_dir or client.config.root_dir or ""
+end
+
+---@param buf integer
+---@return boolean
+local function is_file(buf)
+  return vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
+end
+
+--- The client of a buffer. What is no file has any that runs, unless it has one of its own.
 ---@param buf? integer
 ---@return vim.lsp.Client?
 function M.get(buf)
   local found = buf and vim.lsp.get_clients({ name = M.NAME, bufnr = buf }) or {}
-  vim.list_extend(found, vim.lsp.get_clients({ name = M.NAME }))
+  if not buf or not is_file(buf) then
+    vim.list_extend(found, vim.lsp.get_clients({ name = M.NAME }))
+  end
   for _, client in ipairs(found) do
     if not compat.is_stopped(client) then
       return client
@@ -68,17 +93,21 @@ end
 
 --- Start the server for a buffer, or use the one that runs for its folder.
 ---@param buf integer
+---@param is_by_itself? boolean Nobody asked for it just now: what is missing is told once.
 ---@return integer? client_id
-function M.start(buf)
+function M.start(buf, is_by_itself)
   local config = compat.config()
   local root = vim.fs.root(buf, config.root_markers or { ".git" })
   config.root_dir = type(config.root_dir) == "string" and config.root_dir or root
-  local program = compat.program(config)
+  local program = (compat.command(config) or {})[1]
   if program and vim.fn.executable(program) == 0 then
-    M.notify(
-      ("%s is not on your PATH. Install it, or set `cmd`; see :help ollm-install."):format(program),
-      vim.log.levels.ERROR
-    )
+    if not (is_by_itself and missed[program]) then
+      missed[program] = true
+      M.notify(
+        ("%s is not on your PATH. Install it, or set `cmd`; see :help ollm-install."):format(program),
+        vim.log.levels.ERROR
+      )
+    end
     return nil
   end
   return vim.lsp.start(config, { bufnr = buf })
@@ -139,9 +168,12 @@ function M.request(client, method, params, request)
       request.done(err, result)
     end
   end
-  open[mine] = function()
-    done({ code = -32803, message = "The server has ended.", data = { remedy = "Send it again." } })
-  end
+  open[mine] = {
+    uri = params.command and argument.uri,
+    give_up = function()
+      done({ code = -32803, message = "The server has ended.", data = { remedy = "Send it again." } })
+    end,
+  }
   if not compat.request(client, method, params, done) then
     vim.schedule(function()
       done({ code = -32803, message = "The server does not run.", data = { remedy = "Try :Ollm restart." } })
@@ -176,6 +208,36 @@ function M.take(params)
   return type(params.token) == "string" and vim.startswith(params.token, "ollm-events-")
 end
 
+--- Whether a command about the document of a buffer is on its way.
+---@param client_id integer
+---@param buf integer
+---@return boolean
+function M.is_asked_about(client_id, buf)
+  local uri = vim.uri_from_bufnr(buf)
+  return vim.iter(pairs(waiting[client_id] or {})):any(function(_, one)
+    return one.uri == uri
+  end)
+end
+
+--- Neovim tells of the end of a server as well, in words so long that they wait for a key. Ours take their place.
+---@param ended fun() Called when Neovim has said it.
+local function instead_of_neovim(ended)
+  local notify = vim.notify
+  local function quieter(words, ...)
+    if not vim.startswith(tostring(words), ("Client %s quit"):format(M.NAME)) then
+      return notify(words, ...)
+    end
+  end
+  vim.notify = quieter
+  -- It speaks in the second of two turns.
+  vim.schedule(vim.schedule_wrap(function()
+    if vim.notify == quieter then
+      vim.notify = notify
+    end
+    ended()
+  end))
+end
+
 --- The server's process has ended, whyever.
 ---@param code integer
 ---@param signal integer
@@ -183,11 +245,12 @@ end
 function M.ended(code, signal, client_id)
   local client = vim.lsp.get_client_by_id(client_id)
   local buffers = client and vim.tbl_keys(client.attached_buffers) or {}
-  vim.schedule(function()
+  local root = client and root_of(client) or ""
+  instead_of_neovim(function()
     local left = waiting[client_id] or {}
     waiting[client_id] = nil
-    for _, give_up in pairs(left) do
-      give_up()
+    for _, one in pairs(left) do
+      one.give_up()
     end
     require("ollm.permission").forget(client_id)
     require("ollm.status").forget(client_id)
@@ -196,16 +259,16 @@ function M.ended(code, signal, client_id)
     if is_meant then
       return
     end
-    local now = vim.uv.now()
-    if not options.current.restart or now - last_crash < CALM then
+    local now, before = vim.uv.now(), crashes[root]
+    if not options.current.restart or (before and now - before < CALM) then
       M.notify("the server has died. See :Ollm log, then try :Ollm restart.", vim.log.levels.ERROR)
       return
     end
-    last_crash = now
-    M.notify("the server has died and is started again.", vim.log.levels.WARN)
+    crashes[root] = now
     once(function()
       return vim.lsp.get_client_by_id(client_id) == nil
     end, function()
+      M.notify("the server has died and is started again.", vim.log.levels.WARN)
       M.attach(buffers)
     end)
   end)
@@ -233,7 +296,7 @@ function M.attach(buffers)
   end
 end
 
---- Stop the servers, and start them anew for the same buffers.
+--- Stop the servers, if need be by force, and start them anew for the same buffers.
 function M.restart()
   local buffers = {} ---@type table<integer, any>
   local clients = vim.lsp.get_clients({ name = M.NAME })
@@ -242,6 +305,13 @@ function M.restart()
     buffers = vim.tbl_extend("keep", buffers, client.attached_buffers)
     compat.stop(client)
   end
+  vim.defer_fn(function()
+    for _, client in ipairs(clients) do
+      if vim.lsp.get_client_by_id(client.id) then
+        compat.stop(client, true)
+      end
+    end
+  end, PATIENCE)
   once(function()
     return #vim.lsp.get_clients({ name = M.NAME }) == 0
   end, function()

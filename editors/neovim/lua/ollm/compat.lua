@@ -1,4 +1,6 @@
 --- What differs between Neovim 0.10 and its successors.
+local options = require("ollm.options")
+
 local M = {}
 
 local is_new = vim.fn.has("nvim-0.11") == 1
@@ -45,11 +47,12 @@ function M.is_stopped(client)
 end
 
 ---@param client vim.lsp.Client
-function M.stop(client)
+---@param is_forced? boolean
+function M.stop(client, is_forced)
   if is_new then
-    client:stop()
+    client:stop(is_forced)
   else
-    old(client).stop()
+    old(client).stop(is_forced)
   end
 end
 
@@ -62,7 +65,7 @@ function M.diff(old, new)
   return diff(old, new, { result_type = "indices", algorithm = "histogram" }) --[[@as integer[][] ]]
 end
 
---- The settings of the server: those of `lsp/ollm_lsp.lua` and, since 0.11, what the user has added to them.
+--- The settings of the server: those of `lsp/ollm_lsp.lua` and what the user has added to them.
 ---@return vim.lsp.Config
 function M.config()
   if is_new then
@@ -70,6 +73,7 @@ function M.config()
   end
   local file = vim.api.nvim_get_runtime_file("lsp/ollm_lsp.lua", false)[1]
   local config = dofile(file) ---@type vim.lsp.Config
+  config = vim.tbl_deep_extend("force", config, options.current.server)
   config.name = "ollm_lsp"
   -- Here capabilities take the place of Neovim's own ones; later they are added to them.
   config.capabilities =
@@ -77,23 +81,24 @@ function M.config()
   return config
 end
 
---- The program that is started, unless the user reaches the server by a function.
+--- The command that is started, unless the user reaches the server by a function.
 ---@param config vim.lsp.Config
----@return string?
-function M.program(config)
+---@return string[]?
+function M.command(config)
   local cmd = config.cmd
-  return type(cmd) == "table" and cmd[1] or nil
+  return type(cmd) == "table" and cmd or nil
 end
 
 --- Start the server with every file.
 function M.enable()
   if is_new then
+    vim.lsp.config("ollm_lsp", options.current.server)
     vim.lsp.enable("ollm_lsp")
     return
   end
   local function start(buf)
     if vim.api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == "" then
-      require("ollm.client").start(buf)
+      require("ollm.client").start(buf, true)
     end
   end
   vim.api.nvim_create_autocmd("FileType", {

@@ -17,26 +17,33 @@ local function check_editor()
   end
 end
 
----@return string? program
+---@param command string[]
+---@param ... string
+---@return vim.SystemCompleted
+local function run(command, ...)
+  return vim.system(vim.list_extend(vim.deepcopy(command), { ... }), { text = true }):wait(PATIENCE)
+end
+
+---@return string[]? command
 local function check_program()
-  local program = compat.program(compat.config())
-  if not program then
+  local command = compat.command(compat.config())
+  if not command then
     vim.health.info("the server is reached by a function, your `cmd`.")
     return nil
   end
-  if vim.fn.executable(program) == 0 then
+  if vim.fn.executable(command[1]) == 0 then
     vim.health.error(
-      program .. " is not on your PATH.",
+      command[1] .. " is not on your PATH.",
       { "Install ollm-lsp; see :help ollm-install.", "Or set `cmd`; see :help ollm-server." }
     )
     return nil
   end
-  local done = vim.system({ program, "--version" }, { text = true }):wait(PATIENCE)
+  local done = run(command, "--version")
   if done.code == 0 then
     vim.health.ok(vim.trim(done.stdout or ""))
-    return program
+    return command
   end
-  vim.health.error(("%s does not run: %s"):format(program, vim.trim(done.stderr or "")))
+  vim.health.error(("%s does not run: %s"):format(table.concat(command, " "), vim.trim(done.stderr or "")))
 end
 
 local function check_client()
@@ -57,12 +64,12 @@ local function check_client()
   end
 end
 
----@param program string
-local function check_models(program)
-  local done = vim.system({ program, "doctor", "--json" }, { text = true }):wait(PATIENCE)
+---@param command string[]
+local function check_models(command)
+  local done = run(command, "doctor", "--json")
   local ok, told = pcall(vim.json.decode, done.stdout or "")
   if not ok or type(told) ~= "table" then
-    vim.health.warn(("%s doctor does not answer: %s"):format(program, vim.trim(done.stderr or "")))
+    vim.health.warn(("%s doctor does not answer: %s"):format(table.concat(command, " "), vim.trim(done.stderr or "")))
     return
   end
   for _, one in ipairs(told.findings or told) do
@@ -81,11 +88,11 @@ end
 function M.check()
   vim.health.start("ollm: editor and server")
   check_editor()
-  local program = check_program()
+  local command = check_program()
   check_client()
-  if program then
+  if command then
     vim.health.start("ollm: settings, providers and models")
-    check_models(program)
+    check_models(command)
   end
 end
 

@@ -22,15 +22,18 @@ local M = {}
 ---@field reject_hunk string
 ---@field feedback string Reject it and say why.
 ---@field more string All answers that there are.
+---@field next_hunk string
+---@field previous_hunk string
 ---@field diff string As a diff in two windows.
 ---@field briefing string Edit what a release sends.
----@field close string
+---@field close string Decide later.
 
 ---@class ollm.Options
 ---@field keymaps boolean Whether there are keys under `prefix`.
 ---@field prefix string
 ---@field diff "inline"|"split" How a change is shown.
 ---@field restart boolean Whether a server that died is started again.
+---@field server vim.lsp.Config What is different from `lsp/ollm_lsp.lua`.
 ---@field chat ollm.ChatOptions
 ---@field chat_keys ollm.ChatKeys
 ---@field review_keys ollm.ReviewKeys
@@ -39,6 +42,7 @@ local defaults = {
   prefix = "<leader>a",
   diff = "inline",
   restart = true,
+  server = {},
   chat = { layout = "vertical", size = 0.45, insert = true },
   chat_keys = {
     send = "<CR>",
@@ -54,6 +58,8 @@ local defaults = {
     reject = "gX",
     accept_hunk = "ga",
     reject_hunk = "gx",
+    next_hunk = "]h",
+    previous_hunk = "[h",
     feedback = "gF",
     more = "g.",
     diff = "g=",
@@ -69,6 +75,12 @@ M.current = vim.deepcopy(defaults)
 ---@param written table?
 function M.set(written)
   M.current = vim.tbl_deep_extend("force", vim.deepcopy(defaults), written or {})
+  for _, keys in ipairs({ M.current.chat_keys, M.current.review_keys }) do
+    for name, key in pairs(keys) do
+      -- A key that is switched off is an empty text everywhere.
+      keys[name] = key or ""
+    end
+  end
 end
 
 return M
