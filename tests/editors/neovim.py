@@ -100,10 +100,8 @@ class Neovim:
         return await self.chat()
 
     async def asked(self) -> None:
-        """Wait for a question of the server."""
-        await self.until("return require('ollm.permission').is_asking()", "a question")
-        # It is shown in the next turn of the editor's loop.
-        await self.lua("vim.wait(50, function() return false end)")
+        """Wait until the user is told of a question of the server."""
+        await self.until("return require('ollm.permission').is_shown()", "a question")
 
     async def quit(self) -> None:
         await self.lua("vim.schedule(function() vim.cmd('qall!') end)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.editors.scene import CODE, NAME, POLITE, QUESTION, TEXT, gone, polite
 from tests.support.fake_ollama import Call, FakeOllama, Say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncGenerator, Sequence
     from pathlib import Path
 
     from tests.editors.neovim import Neovim
@@ -205,6 +206,7 @@ async def test_one_place_is_accepted_and_the_other_rejected_and_the_model_is_tol
             assert [change["newText"] for change in answer["changes"]] == [SOME]
             await editor.answered()
             assert "took only a part" in fake.bodies()[1]["messages"][-1]["content"]
+            await editor.command("wincmd p")
             await editor.keys("u")
             await is_text(editor, MANY)
 
@@ -223,6 +225,8 @@ async def test_all_places_are_accepted_by_one_key_and_taken_back_by_one_undo(
             await editor.keys("gA")
             await is_text(editor, FEW)
             await editor.answered()
+            assert await editor.lua("return vim.bo.filetype") == "markdown.ollm", "back in the chat"
+            await editor.command("wincmd p")
             await editor.keys("u")
             await is_text(editor, MANY)
             await editor.keys("<C-r>")
@@ -296,7 +300,7 @@ async def test_several_files_are_listed_and_decided_together(neovim_program: Pat
         assert listed["title"] == "ollm: Edit it"
         assert [item["lnum"] for item in listed["items"]] == [3, 2, 10, 1]
         await editor.keys("gaga")
-        assert "1/4" not in editor.screen.screen()
+        await editor.until_value("return 1", lambda _: "1/4" not in editor.screen.screen(), "the verdict")
         await editor.keys("gxgx")
         answer = await editor.until("return _G.answer", "the answer")
         assert answer["optionId"] == "allow_once"
@@ -304,7 +308,8 @@ async def test_several_files_are_listed_and_decided_together(neovim_program: Pat
         assert [one["newText"] for one in answer["changes"]] == [POLITE, wanted], "and no new file"
         assert [one["uri"] for one in answer["changes"]] == [one["uri"] for one in changes[:2]]
         assert not new.exists()
-        assert await editor.lua("return vim.fn.bufwinid('other.py') ~= -1"), "the user's window is still there"
+        assert await editor.lua("return vim.fn.expand('%')") == NAME, "the user is where they were"
+        assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
 async def test_nothing_hides_in_what_is_shown(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
@@ -325,6 +330,180 @@ async def test_nothing_hides_in_what_is_shown(neovim_program: Path, tmux: Path, 
         assert answer == {"optionId": "allow_always"}
         assert not await editor.lua("return vim.wo.diff")
         assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
+
+
+FIRST = MANY.replace("line_1 = 1\n", "first = 1\n")
+TOLD = "_G.told = {} vim.notify = function(words) table.insert(_G.told, words) end"
+
+
+@asynccontextmanager
+async def proposed(program: Path, tmux: Path, folder: Path, more: str = "") -> AsyncGenerator[Neovim]:
+    """Neovim where two changes of the file at hand are proposed."""
+    async with saying("") as fake:
+        user = user_of(folder, fake)
+        (user.project / NAME).write_text(MANY)
+        async with neovim(program, tmux, user, NAME, more) as editor:
+            await editor.ready()
+            await editor.lua(ASK, question(change(user.project / NAME, FEW)))
+            await shown(editor, "very_last = 9")
+            yield editor
+
+
+async def chosen(editor: Neovim) -> list[str]:
+    """The texts that the user wants some of."""
+    answer = await editor.until("return _G.answer", "the answer")
+    assert answer["optionId"] == "allow_once"
+    return [one["newText"] for one in answer["changes"]]
+
+
+@pytest.mark.prop("lsp-4")
+@pytest.mark.parametrize("side", ["old", "new"])
+async def test_in_either_of_two_windows_each_place_is_decided(
+    side: str, neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with proposed(neovim_program, tmux, tmp_path) as editor:
+        await editor.keys("g=")
+        await editor.until("return vim.wo.diff", "two windows")
+        if side == "new":
+            await editor.command("wincmd l")
+        here = await editor.lua("return vim.api.nvim_get_current_win()")
+        await editor.keys("10Ggx" if side == "old" else "11Ggx")
+        await editor.until_value("return 1", lambda _: editor.screen.screen().count("✗ rejected") == 2, "the verdict")
+        assert await editor.lua("return { vim.api.nvim_get_current_win(), vim.fn.line('.') }") == [here, 2]
+        await editor.keys("ga")
+        assert await chosen(editor) == [FIRST]
+        assert await editor.lua("return { #vim.api.nvim_list_wins(), vim.wo.diff }") == [1, False]
+
+
+@pytest.mark.prop("lsp-4")
+@pytest.mark.parametrize(("keys", "text"), [("gxgA", SOME), ("gagX", FIRST)])
+async def test_what_is_decided_stays_so_when_all_else_is(
+    keys: str, text: str, neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with proposed(neovim_program, tmux, tmp_path) as editor:
+        await editor.keys(keys)
+        assert await chosen(editor) == [text]
+
+
+async def test_away_from_a_change_nothing_is_decided(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with proposed(neovim_program, tmux, tmp_path, TOLD) as editor:
+        await editor.keys("6Ggx")
+        assert await editor.lua("return _G.told[#_G.told]") == "ollm: there is no change at the cursor."
+        await editor.keys("9Ggx")
+        await editor.screen.sees("✗ rejected")
+        assert await editor.lua("return vim.fn.line('.')") == 2, "at the other place, which is open"
+
+
+async def test_one_key_goes_to_the_next_place_and_one_back(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with proposed(neovim_program, tmux, tmp_path) as editor:
+        lines: list[int] = []
+        for keys in ("]h", "]h", "[h", "6G[h", "6G]h"):
+            await editor.keys(keys)
+            lines.append(await editor.lua("return vim.fn.line('.')"))
+        assert lines == [10, 2, 10, 2, 10]
+        listed = await editor.lua("return vim.fn.getqflist()")
+        assert [item["lnum"] for item in listed] == [2, 10]
+
+
+async def test_a_proposal_moves_with_the_text_and_tells_that_it_has_changed(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    async with proposed(neovim_program, tmux, tmp_path) as editor:
+        await editor.keys("ggOtyped = 1<Esc>")
+        await editor.keys("3Ggx")
+        await editor.screen.sees("line_1 = 1  ✗ rejected  the file has changed meanwhile")
+        await editor.screen.sees("line_9 = 9  2/2  the file has changed meanwhile")
+        assert await editor.lua("return vim.fn.line('.')") == 11
+        await editor.keys("ga")
+        answer = await editor.until("return _G.answer", "the answer")
+        assert (answer["optionId"], "changed meanwhile" in answer["feedback"]) == ("reject_once", True)
+
+
+ELSEWHERE = "return { vim.fn.expand('%'), vim.fn.line('.'), #vim.api.nvim_list_wins() }"
+
+
+async def test_who_works_on_something_else_is_told_of_a_question_and_finds_everything_as_it_was(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    asked = """
+        local function keep(args) _G.data = args.data end
+        vim.api.nvim_create_autocmd("User", { pattern = "OllmAsked", callback = keep })"""
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, asked) as editor:
+        await editor.ready()
+        other = tmp_path / "project" / "other.py"
+        other.write_text(MANY)
+        await editor.command("edit +7 other.py")
+        await editor.lua(ASK, question(change(tmp_path / "project" / NAME, POLITE)))
+        await editor.screen.sees("Edit it? :Ollm review shows it.")
+        assert await editor.lua(ELSEWHERE) == ["other.py", 7, 1]
+        assert await editor.lua("return _G.data") == {"title": "Edit it", "kind": "edit"}
+        assert (await editor.lua("return require('ollm').status()")).endswith("a question waits")
+        await editor.command("Ollm review")
+        await editor.screen.sees("Good morning")
+        assert await editor.lua("return vim.fn.expand('%')") == NAME
+        await editor.keys("gX")
+        assert await editor.until("return _G.answer", "the answer") == {"optionId": "reject_once"}
+        assert await editor.lua(ELSEWHERE) == ["other.py", 7, 1]
+        assert "question" not in await editor.lua("return require('ollm').status()")
+
+
+async def test_a_chat_that_floats_gives_way_to_a_change_and_comes_back(
+    neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    floating = 'require("ollm").setup({ chat = { layout = "float" } })'
+    async with polite_model() as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, floating) as editor:
+        await editor.ready()
+        await editor.command(f"Ollm chat {QUESTION}")
+        await shown(editor, "Good morning")
+        assert "## You" not in editor.screen.screen()
+        await editor.keys("gA")
+        await is_text(editor, POLITE)
+        await editor.screen.sees("## You")
+        assert await editor.lua("return vim.api.nvim_win_get_config(0).relative") == "editor"
+
+
+@pytest.mark.parametrize("off", ["''", "false"])
+async def test_a_question_is_answered_where_keys_are_switched_off_and_leaves_no_buffer(
+    off: str, neovim_program: Path, tmux: Path, tmp_path: Path
+) -> None:
+    keys = f'require("ollm").setup({{ review_keys = {{ close = {off}, more = {off} }} }})'
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, keys) as editor:
+        await editor.ready()
+        before = await editor.lua("return #vim.api.nvim_list_bufs()")
+        await editor.lua(ASK, question())
+        await editor.asked()
+        await editor.command("Ollm review")
+        await editor.screen.sees("gF say why not")
+        assert "later" not in editor.screen.screen()
+        await editor.keys("gA")
+        assert await editor.until("return _G.answer", "the answer") == {"optionId": "allow_once"}
+        assert await editor.lua("return #vim.api.nvim_list_bufs()") == before
+
+
+async def test_a_question_that_cannot_be_shown_is_rejected(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    broken = f'{TOLD} require("ollm").setup({{ review_keys = {{ more = {{}} }} }})'
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME, broken) as editor:
+        await editor.ready()
+        await editor.lua(ASK, question(change(tmp_path / "project" / NAME, POLITE)))
+        answer = await editor.until("return _G.answer", "the answer")
+        assert answer == {"optionId": "reject_once", "feedback": "The editor could not show it to the user."}
+        assert "it cannot be shown" in str(await editor.lua("return _G.told"))
+        assert await editor.lua("return vim.fn.maparg('gA', 'n')") == ""
+
+
+async def test_a_report_is_no_file_that_must_be_saved(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:
+    async with saying("") as fake, neovim(neovim_program, tmux, user_of(tmp_path, fake), NAME) as editor:
+        await editor.ready()
+        show = "require('ollm.report').show(..., 'doctor') return vim.fn.bufname()"
+        assert await editor.lua(show, "One.") == "ollm://doctor"
+        await editor.command("bdelete")
+        await editor.lua(show, "Two.")
+        await editor.lua(show, "Three.")
+        assert await editor.text() == "Three.\n"
+        assert await editor.lua("return { #vim.api.nvim_list_wins(), vim.bo.modified }") == [2, False]
+        await editor.keys("q")
+        await editor.lua("vim.schedule(function() vim.cmd('qall') end)")
+        await editor.screen.ends()
 
 
 async def test_a_change_that_is_on_its_way_is_stopped(neovim_program: Path, tmux: Path, tmp_path: Path) -> None:

@@ -115,6 +115,8 @@ async def test_the_briefing_is_sent_as_the_user_changed_it(neovim_program: Path,
         cost = {"amount": 0.25, "currency": "USD", "known": True}
         await editor.lua(ASK, question(briefing=BRIEFING, estimate={"tokens": 120, "cost": cost}))
         await editor.asked()
+        await editor.screen.sees("Edit it? :Ollm review shows it.")
+        await editor.command("Ollm review")
         await editor.screen.sees("Edit it · at most 120 tokens, $0.25")
         await editor.keys("gE")
         assert await editor.text() == f"{BRIEFING}\n"

@@ -173,6 +173,36 @@ def test_the_sample_question_is_answered_as_the_sample_says(neovim_program: Path
     assert lua(neovim_program, tmp_path, ANSWER, sample) == sample["result"]
 
 
+WITHDRAW = """
+local handlers, answers = require("ollm.incoming").handlers, {}
+for client_id = 1, 2 do
+  coroutine.wrap(function()
+    answers[client_id] = handlers["ollm/permission"](nil, given.params, { client_id = client_id })
+  end)()
+end
+local permission, told = require("ollm.permission"), {}
+vim.wait(100000, permission.is_shown, 10)
+local function cancel(client_id, id)
+  handlers["$/cancelRequest"](nil, { id = id }, { client_id = client_id })
+  vim.wait(100000, function() return answers[client_id] ~= nil end, 10)
+  table.insert(told, vim.tbl_count(answers))
+end
+vim.wait = given.is_known and vim.wait or function() end
+cancel(2, given.is_known and given.params.id or "other")
+table.insert(told, answers[1] == nil and permission.is_asking())
+return told
+"""
+
+
+@pytest.mark.prop("lsp-4")
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_withdrawn_question_is_the_one_of_that_server_with_that_id(
+    is_known: bool, neovim_program: Path, tmp_path: Path
+) -> None:
+    given = {**SAMPLES["asked"]["ollm/permission"], "is_known": is_known}
+    assert lua(neovim_program, tmp_path, WITHDRAW, given) == [int(is_known), True]
+
+
 FOUND = """
 vim.cmd.edit(vim.uri_to_fname(given.params.uri))
 vim.api.nvim_buf_set_lines(0, 0, -1, false, { "", "", "import os" })
@@ -230,6 +260,13 @@ def test_what_cannot_be_seen_is_spelt_out_as_the_server_does_it(neovim_program: 
 
 def is_given_out(letter: str) -> bool:
     return category(letter) != "Cn"
+
+
+def test_a_document_is_not_taken_for_one_with_a_longer_name(neovim_program: Path, tmp_path: Path) -> None:
+    sample = SAMPLES["asked"]["ollm/diagnostics"]
+    other = {"params": {"uri": f"{sample['params']['uri']}i"}}
+    code = FOUND.replace("nil, given.params, {}", f"nil, {{ uri = '{sample['params']['uri']}' }}, {{}}")
+    assert lua(neovim_program, tmp_path, code, other) == {"diagnostics": []}
 
 
 def test_the_help_has_every_subcommand_key_and_option(neovim_program: Path, tmp_path: Path) -> None:

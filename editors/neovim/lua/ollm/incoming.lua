@@ -5,8 +5,12 @@ local M = {}
 ---@param uri? string
 ---@return table[]
 local function diagnostics(uri)
-  local buf = uri and vim.fn.bufnr(vim.uri_to_fname(uri)) or nil
-  return buf == -1 and {} or require("ollm.found").all(buf)
+  if not uri then
+    return require("ollm.found").all()
+  end
+  -- bufnr() takes a name for a pattern, by which a.py could be a.pyi.
+  local path = vim.uri_to_fname(uri)
+  return vim.fn.bufexists(path) == 1 and require("ollm.found").all(vim.fn.bufadd(path)) or {}
 end
 
 ---@type table<string, lsp.Handler>
@@ -16,8 +20,8 @@ M.handlers = {
       return vim.lsp.handlers["$/progress"](err, params, ctx)
     end
   end,
-  ["$/cancelRequest"] = function()
-    require("ollm.permission").withdraw()
+  ["$/cancelRequest"] = function(_, params, ctx)
+    require("ollm.permission").withdraw(ctx.client_id, params.id)
   end,
   ["ollm/status"] = function(_, params, ctx)
     require("ollm.status").take(ctx.client_id, params)

@@ -13,7 +13,8 @@ local M = {}
 ---@type table<integer, ollm.Status>
 local told = {}
 
-local function announce()
+--- Something has changed that statuslines may show.
+function M.announce()
   vim.api.nvim_exec_autocmds("User", { pattern = "OllmStatus", modeline = false })
   -- :redrawstatus would draw everything at once, which takes long while an answer comes.
   vim.api.nvim__redraw({ statusline = true, flush = false })
@@ -23,7 +24,7 @@ end
 ---@param status ollm.Status
 function M.take(client_id, status)
   told[client_id] = status
-  announce()
+  M.announce()
 end
 
 --- The server is gone.
@@ -31,7 +32,7 @@ end
 function M.forget(client_id)
   if told[client_id] then
     told[client_id] = nil
-    announce()
+    M.announce()
   end
 end
 
@@ -62,11 +63,15 @@ function M.words(status)
   return table.concat(words, " ")
 end
 
---- One short text, empty where no server runs.
+--- One short text, empty where no server runs and nothing is asked.
 ---@return string
 function M.text()
   local status = M.get()
-  return status and M.words(status) or ""
+  local words = { status and M.words(status) }
+  if require("ollm.permission").is_asking() then
+    table.insert(words, "a question waits")
+  end
+  return table.concat(words, " · ")
 end
 
 return M

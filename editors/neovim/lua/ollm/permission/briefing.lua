@@ -29,8 +29,8 @@ function M.edit(question)
     buffer = buf,
     callback = function()
       vim.schedule(function()
-        if require("ollm.permission").is_asking() then
-          question.view:show(true)
+        if require("ollm.permission").is_asking(question) then
+          require("ollm.permission").show()
         end
       end)
     end,

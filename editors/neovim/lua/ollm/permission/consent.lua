@@ -1,13 +1,14 @@
 --- A question about something that is no text of a file: a release, a command, a file that goes.
+local Visit = require("ollm.permission.visit")
 local keys = require("ollm.permission.keys")
-local options = require("ollm.options")
 local render = require("ollm.render")
 
 local api = vim.api
 
 ---@class ollm.Consent: ollm.View
 ---@field question ollm.Question
----@field buf integer
+---@field visit ollm.Visit
+---@field buf? integer
 ---@field win? integer
 local Consent = {}
 Consent.__index = Consent
@@ -26,20 +27,22 @@ end
 ---@param question ollm.Question
 ---@return ollm.Consent
 function Consent.new(question)
-  local buf = api.nvim_create_buf(false, true)
-  local view = setmetatable({ question = question, buf = buf }, Consent)
-  vim.bo[buf].filetype = "markdown"
-  vim.bo[buf].bufhidden = "hide"
-  keys.set(buf, view:_keys())
-  vim.keymap.set("n", options.current.review_keys.close, function()
-    view:_hide()
-  end, { buffer = buf, desc = "ollm: decide later", nowait = true })
+  local view = setmetatable({ question = question }, Consent)
+  view.visit = Visit.new(function(buf)
+    return buf == view.buf
+  end)
   return view
+end
+
+--- A question of this kind is about no file.
+---@return boolean
+function Consent:is_about()
+  return false
 end
 
 ---@return table<ollm.KeyName, true>
 function Consent:_keys()
-  local names = { accept = true, reject = true, feedback = true, more = true }
+  local names = { accept = true, reject = true, feedback = true, more = true, close = true }
   if type(self.question.params.briefing) == "string" then
     names.briefing = true
   end
@@ -57,45 +60,64 @@ function Consent:_lines()
   return vim.list_extend({ title(self.question.params), "" }, lines)
 end
 
+---@return integer buf
+function Consent:_buffer()
+  if not self.buf or not api.nvim_buf_is_valid(self.buf) then
+    self.buf = api.nvim_create_buf(false, true)
+    vim.bo[self.buf].filetype = "markdown"
+    keys.set(self.buf, self:_keys())
+  end
+  return self.buf
+end
+
 ---@param focus boolean
 function Consent:show(focus)
-  vim.bo[self.buf].modifiable = true
-  local lines = self:_lines()
-  api.nvim_buf_set_lines(self.buf, 0, -1, false, lines)
-  vim.bo[self.buf].modifiable = false
   if not focus then
     return
   end
+  self.visit:leave()
+  local buf, lines = self:_buffer(), self:_lines()
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
   if self.win and api.nvim_win_is_valid(self.win) then
     api.nvim_set_current_win(self.win)
     return
   end
   local width = math.min(vim.o.columns - 4, 100)
   local height = math.min(#lines + 2, vim.o.lines - 6)
-  self.win = api.nvim_open_win(self.buf, true, {
+  self.win = api.nvim_open_win(buf, true, {
     relative = "editor",
     width = width,
     height = height,
     col = math.floor((vim.o.columns - width) / 2),
     row = math.floor((vim.o.lines - height) / 2) - 1,
+    -- Above a chat that floats.
+    zindex = 60,
     border = "rounded",
     title = " ollm asks ",
-    footer = (" %s  %s later "):format(keys.words(self:_keys()), options.current.review_keys.close),
+    footer = (" %s "):format(keys.words(self:_keys())),
     footer_pos = "right",
   })
   vim.wo[self.win][0].wrap = true
   vim.wo[self.win][0].linebreak = true
 end
 
-function Consent:_hide()
+function Consent:hide()
+  local is_here = api.nvim_get_current_win() == self.win
   if self.win and api.nvim_win_is_valid(self.win) then
     api.nvim_win_close(self.win, true)
   end
   self.win = nil
+  self.visit:back(is_here)
 end
 
 function Consent:close()
-  self:_hide()
+  self:hide()
+  if self.buf and api.nvim_buf_is_valid(self.buf) then
+    api.nvim_buf_delete(self.buf, { force = true })
+  end
+  self.buf = nil
 end
 
 return Consent

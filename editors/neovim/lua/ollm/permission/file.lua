@@ -87,63 +87,115 @@ function File.new(change)
   return self
 end
 
+---@return boolean
+function File:is_split()
+  return self.other ~= nil and api.nvim_buf_is_valid(self.other)
+end
+
+--- Draw the places anew, wherever edits have moved them.
 ---@param label fun(hunk: ollm.Hunk): string
 function File:draw(label)
+  local rows = {} ---@type integer[]
+  for index in ipairs(self.hunks) do
+    rows[index] = self:row(index)
+  end
   inline.clear(self.buf)
+  if self:is_split() then
+    inline.clear(self.other)
+  end
   for index, hunk in ipairs(self.hunks) do
-    local shown = self.is_new and { first = 1, removed = hunk.added, added = {} } or hunk
     local words = label(hunk)
-    if not self.other then
-      self.marks[index] = inline.draw(self.buf, shown, words, self.is_new and "OllmAdded" or nil)
+    if self:is_split() then
+      self.marks[index] = inline.label(self.buf, rows[index], words)
+      inline.label(self.other, self:row(index, self.other), words)
+    elseif self.is_new then
+      local all = { first = 1, removed = hunk.added, added = {} }
+      self.marks[index] = inline.draw(self.buf, 0, all, words, "OllmAdded")
+    else
+      self.marks[index] = inline.draw(self.buf, rows[index], hunk, words)
     end
   end
 end
 
+--- Where a place is: the rows of its lines. Between two lines there are none, and the last comes before the first.
 ---@param index integer
----@return integer
-function File:row(index)
-  return self.marks[index] and inline.row(self.buf, self.marks[index]) or self.hunks[index].first - 1
+---@param buf integer
+---@return integer first
+---@return integer last
+function File:_span(index, buf)
+  local hunk = self.hunks[index]
+  local first, count = hunk.first - 1, #hunk.removed
+  if self.is_new then
+    return 0, #hunk.added - 1
+  end
+  if buf == self.other then
+    for before = 1, index - 1 do
+      first = first + #self.hunks[before].added - #self.hunks[before].removed
+    end
+    return first, first + #hunk.added - 1
+  end
+  if self.marks[index] then
+    first = inline.row(buf, self.marks[index])
+    if count == 0 and hunk.first > 1 then
+      first = first + 1
+    end
+  end
+  return first, first + count - 1
 end
 
---- Go to a place, with all that would come there on the screen.
+--- The row of a place; what is between two lines is at the first of them.
+---@param index integer
+---@param buf? integer By default that of the file.
+---@return integer
+function File:row(index, buf)
+  buf = buf or self.buf
+  local first, last = self:_span(index, buf)
+  return math.max(0, math.min(first, last >= first and first or last, api.nvim_buf_line_count(buf) - 1))
+end
+
+--- Go to a place in the current window, with all that would come there on the screen.
 ---@param index integer
 function File:go(index)
   local hunk = self.hunks[index]
-  local row = math.min(self:row(index), api.nvim_buf_line_count(0) - 1)
-  api.nvim_win_set_cursor(0, { row + 1, 0 })
-  if hunk.first == 1 and #hunk.removed == 0 and not self.is_new then
+  api.nvim_win_set_cursor(0, { self:row(index, api.nvim_get_current_buf()) + 1, 0 })
+  if hunk.first == 1 and #hunk.removed == 0 and not self.is_new and not self:is_split() then
     -- What is above the first line is shown only when it is asked for.
     vim.fn.winrestview({ topline = 1, topfill = #hunk.added })
   end
 end
 
---- The place nearest to a row, which must be within its lines or just beside them.
+--- The place that has a row, or is just beside it.
 ---@param row integer
+---@param buf integer
 ---@return integer?
-function File:at(row)
-  local best, distance
-  for index, hunk in ipairs(self.hunks) do
-    local first = self:row(index)
-    local last = first + math.max(self.is_new and #hunk.added or #hunk.removed, 1) - 1
-    local away = row < first and first - row or row > last and row - last or 0
-    if not distance or away < distance then
-      best, distance = index, away
+function File:at(row, buf)
+  local beside
+  for index in ipairs(self.hunks) do
+    local first, last = self:_span(index, buf)
+    if row >= first and row <= last then
+      return index
+    end
+    if not beside and row >= first - 1 and row <= last + 1 then
+      beside = index
     end
   end
-  return best
+  return beside
 end
 
---- Show old and new text in two windows.
----@return integer buf The one with the new text.
+--- Show old and new text in two windows. A new file has no old text.
+---@return integer? buf The one with the new text, if it was not there before.
 function File:split()
-  if not self.other or not api.nvim_buf_is_valid(self.other) then
-    self.other = preview(self.path, self.wanted, self.old)
-    inline.clear(self.buf)
-    vim.cmd.diffthis()
-    vim.cmd("rightbelow vertical sbuffer " .. self.other)
-    vim.cmd.diffthis()
-    vim.cmd.wincmd("p")
+  if self.is_new or self:is_split() then
+    return nil
   end
+  inline.clear(self.buf)
+  self.marks = {}
+  self.other = preview(self.path, self.wanted, self.old)
+  vim.bo[self.other].bufhidden = "wipe"
+  vim.cmd.diffthis()
+  vim.cmd("rightbelow vertical sbuffer " .. self.other)
+  vim.cmd.diffthis()
+  vim.cmd.wincmd("p")
   return self.other
 end
 
@@ -173,14 +225,15 @@ end
 --- Take everything off the screen that was there for the question.
 function File:close()
   inline.clear(self.buf)
-  if self.other and api.nvim_buf_is_valid(self.other) then
-    local win = vim.fn.bufwinid(self.buf)
-    api.nvim_buf_delete(self.other, { force = true })
-    if win ~= -1 then
+  if self.other then
+    for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
       api.nvim_win_call(win, vim.cmd.diffoff)
     end
   end
-  self.other = nil
+  if self:is_split() then
+    api.nvim_buf_delete(self.other, { force = true })
+  end
+  self.other, self.marks = nil, {}
   if self.is_new and api.nvim_buf_is_valid(self.buf) then
     api.nvim_buf_delete(self.buf, { force = true })
   end

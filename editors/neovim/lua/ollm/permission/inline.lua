@@ -49,29 +49,34 @@ local function virtual(buf, lines)
   return all
 end
 
+--- Write behind a line.
+---@param buf integer
+---@param row integer
+---@param label string
+---@return integer mark Where it is, also after edits above it.
+function M.label(buf, row, label)
+  return api.nvim_buf_set_extmark(buf, ns, row, 0, { virt_text = { { " " .. label, "OllmInfo" } } })
+end
+
 --- Draw a hunk.
 ---@param buf integer
+---@param first integer The row of the first line that goes, or of the one after which something comes.
 ---@param hunk ollm.Hunk
 ---@param label string
 ---@param colour? string Of the lines that are there; by default they go.
 ---@return integer mark Where it is, also after edits above it.
-function M.draw(buf, hunk, label, colour)
-  local count = api.nvim_buf_line_count(buf)
-  local first = math.min(hunk.first - 1, count - 1)
-  local is_above = #hunk.removed == 0 and hunk.first == 1
-  if #hunk.removed == 0 and not is_above then
-    first = math.min(hunk.first - 2, count - 1)
-  end
-  for row = first, first + #hunk.removed - 1 do
+function M.draw(buf, first, hunk, label, colour)
+  local last = math.min(first + math.max(#hunk.removed, 1), api.nvim_buf_line_count(buf)) - 1
+  for row = first, #hunk.removed > 0 and last or first - 1 do
     api.nvim_buf_set_extmark(buf, ns, row, 0, { line_hl_group = colour or "OllmRemoved" })
   end
   if #hunk.added > 0 then
-    api.nvim_buf_set_extmark(buf, ns, first + math.max(#hunk.removed, 1) - 1, 0, {
+    api.nvim_buf_set_extmark(buf, ns, last, 0, {
       virt_lines = virtual(buf, hunk.added),
-      virt_lines_above = is_above,
+      virt_lines_above = #hunk.removed == 0 and hunk.first == 1,
     })
   end
-  return api.nvim_buf_set_extmark(buf, ns, first, 0, { virt_text = { { " " .. label, "OllmInfo" } } })
+  return M.label(buf, first, label)
 end
 
 --- The row of a drawn hunk.

@@ -9,41 +9,29 @@ local DOES = {
   { "reject", "reject", "reject" },
   { "accept_hunk", "this place", "decide", true },
   { "reject_hunk", "not this place", "decide", false },
+  { "next_hunk", "next place", "go", 1 },
+  { "previous_hunk", "previous place", "go", -1 },
   { "feedback", "say why not", "feedback" },
   { "diff", "two windows", "diff" },
   { "briefing", "edit the briefing", "edit_briefing" },
   { "more", "more", "more" },
+  { "close", "later", "hide" },
 }
 
----@alias ollm.KeyName "accept"|"reject"|"accept_hunk"|"reject_hunk"|"feedback"|"diff"|"briefing"|"more"
+---@alias ollm.KeyName "accept"|"reject"|"accept_hunk"|"reject_hunk"|"next_hunk"|"previous_hunk"|"feedback"|"diff"|"briefing"|"more"|"close"
 
---- Set keys in a buffer.
+--- Set keys in a buffer, all or none.
 ---@param buf integer
 ---@param names table<ollm.KeyName, true>
 ---@return fun() unset
 function M.set(buf, names)
-  local old = {} ---@type table[]
-  for _, one in ipairs(DOES) do
-    local name, what, method, argument = unpack(one)
-    local key = options.current.review_keys[name]
-    if names[name] and key ~= "" then
-      vim.api.nvim_buf_call(buf, function()
-        local before = vim.fn.maparg(key, "n", false, true)
-        if before.buffer == 1 then
-          table.insert(old, before)
-        end
-      end)
-      vim.keymap.set("n", key, function()
-        require("ollm.permission")[method](argument)
-      end, { buffer = buf, desc = "ollm: " .. what, nowait = true })
-    end
-  end
-  return function()
+  local old, set = {}, {} ---@type table[], string[]
+  local function unset()
     if not vim.api.nvim_buf_is_valid(buf) then
       return
     end
-    for name in pairs(names) do
-      pcall(vim.keymap.del, "n", options.current.review_keys[name], { buffer = buf })
+    for _, key in ipairs(set) do
+      pcall(vim.keymap.del, "n", key, { buffer = buf })
     end
     vim.api.nvim_buf_call(buf, function()
       for _, before in ipairs(old) do
@@ -51,6 +39,29 @@ function M.set(buf, names)
       end
     end)
   end
+  local ok, why = pcall(function()
+    for _, one in ipairs(DOES) do
+      local name, what, method, argument = unpack(one)
+      local key = options.current.review_keys[name]
+      if names[name] and key ~= "" then
+        vim.api.nvim_buf_call(buf, function()
+          local before = vim.fn.maparg(key, "n", false, true)
+          if before.buffer == 1 then
+            table.insert(old, before)
+          end
+        end)
+        vim.keymap.set("n", key, function()
+          require("ollm.permission")[method](argument)
+        end, { buffer = buf, desc = "ollm: " .. what, nowait = true })
+        table.insert(set, key)
+      end
+    end
+  end)
+  if not ok then
+    unset()
+    error(why, 0)
+  end
+  return unset
 end
 
 --- The keys as people read them.
