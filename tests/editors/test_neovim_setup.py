@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,6 +93,41 @@ def test_enabled_as_any_server_it_works_without_setup_and_without_keys(neovim_pr
     assert in_neovim(neovim_program, user, WORKS) == [True, 2, ""]
 
 
+def test_another_command_for_the_server_is_an_option_that_the_check_knows(neovim_program: Path, tmp_path: Path) -> None:
+    path = SNIPPETS[0].splitlines()[0]
+    server = tmp_path / "elsewhere"
+    user = user_with(
+        tmp_path / "user", f"{path}\nrequire('ollm').setup({{ server = {{ cmd = {{ 'sh', '{server}' }} }} }})"
+    )
+    start = (user.folder / "bin" / "ollm-lsp").rename(server)
+    doctor = f'case "$1" in --version|doctor) exec {sys.executable} -m ollm_lsp "$@";; esac\n'
+    start.write_text(start.read_text().replace("PYTHONPATH", f"{doctor}PYTHONPATH", 1))
+    code = f"""
+        local works = (function() {WORKS} end)()
+        vim.cmd("checkhealth ollm")
+        return {{ works[1], table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") }}"""
+    works, health = in_neovim(neovim_program, user, code)
+    assert works
+    assert "OK ollm-lsp " in health
+    assert "ollama: " in health
+
+
+def test_added_to_a_neovim_that_runs_it_has_its_command_and_its_keys(neovim_program: Path, tmp_path: Path) -> None:
+    code = f"""
+        {SNIPPETS[0].splitlines()[0]}
+        require("ollm").setup({{ keymaps = true }})
+        return {{ vim.fn.exists(":Ollm"), vim.fn.maparg("<Plug>(ollm-explain)", "n") }}"""
+    assert in_neovim(neovim_program, user_with(tmp_path, ""), code) == [2, "<Cmd>Ollm explain<CR>"]
+
+
+def test_after_the_five_lines_there_is_help(neovim_program: Path, tmp_path: Path) -> None:
+    user = user_with(tmp_path, SNIPPETS[0])
+    code = 'vim.cmd.help("ollm") return { vim.fn.expand("%:t"), vim.fn.getline(".") }'
+    page, line = in_neovim(neovim_program, user, code)
+    assert page == "ollm.txt"
+    assert line.endswith("*ollm*")
+
+
 def test_a_server_that_is_reached_by_a_function_is_started_anew_as_well(neovim_program: Path, tmp_path: Path) -> None:
     init = f"""
         {SNIPPETS[0].splitlines()[0]}
@@ -160,6 +196,9 @@ def test_the_help_is_built_and_all_its_links_lead_somewhere(neovim_program: Path
     assert (error, missing, page) == ("", [], "ollm.txt")
     assert line.endswith("*ollm*")
     tags = (plugin / "doc" / "tags").read_text(encoding="utf-8").splitlines()
+    assert tags == (PLUGIN / "doc" / "tags").read_text(encoding="utf-8").splitlines(), (
+        "run :helptags editors/neovim/doc"
+    )
     assert len(tags) == len(re.findall(r"(?:^|\s)\*[^\s*]+\*(?=\s)", text))
     assert [line for line in text.splitlines() if len(line) > 78] == []
 
