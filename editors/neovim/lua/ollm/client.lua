@@ -214,9 +214,12 @@ end
 ---@return boolean
 function M.is_asked_about(client_id, buf)
   local uri = vim.uri_from_bufnr(buf)
-  return vim.iter(pairs(waiting[client_id] or {})):any(function(_, one)
-    return one.uri == uri
-  end)
+  for _, one in pairs(waiting[client_id] or {}) do
+    if one.uri == uri then
+      return true
+    end
+  end
+  return false
 end
 
 --- Neovim tells of the end of a server as well, in words so long that they wait for a key. Ours take their place.

@@ -322,9 +322,10 @@ function M.run(command)
     return
   end
   local buf = require("ollm.place").document()
-  local given = { text = text, place = buf and { buf = buf } } ---@type ollm.Given
-  if command.range > 0 and buf == api.nvim_get_current_buf() then
-    given.place.first, given.place.last = command.line1, command.line2
+  local place = buf and { buf = buf } ---@type ollm.Place?
+  local given = { text = text, place = place } ---@type ollm.Given
+  if command.range > 0 and place and buf == api.nvim_get_current_buf() then
+    place.first, place.last = command.line1, command.line2
   elseif command.range > 0 then
     given.quote = quoted(command.line1, command.line2)
   end

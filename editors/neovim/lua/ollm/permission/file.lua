@@ -99,15 +99,16 @@ function File:draw(label)
   for index in ipairs(self.hunks) do
     rows[index] = self:row(index)
   end
+  local other = self:is_split() and self.other or nil
   inline.clear(self.buf)
-  if self:is_split() then
-    inline.clear(self.other)
+  if other then
+    inline.clear(other)
   end
   for index, hunk in ipairs(self.hunks) do
     local words = label(hunk)
-    if self:is_split() then
+    if other then
       self.marks[index] = inline.label(self.buf, rows[index], words)
-      inline.label(self.other, self:row(index, self.other), words)
+      inline.label(other, self:row(index, other), words)
     elseif self.is_new then
       local all = { first = 1, removed = hunk.added, added = {} }
       self.marks[index] = inline.draw(self.buf, 0, all, words, "OllmAdded")
@@ -225,13 +226,14 @@ end
 --- Take everything off the screen that was there for the question.
 function File:close()
   inline.clear(self.buf)
-  if self.other then
+  local other = self.other
+  if other then
     for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
       api.nvim_win_call(win, vim.cmd.diffoff)
     end
   end
-  if self:is_split() then
-    api.nvim_buf_delete(self.other, { force = true })
+  if other and self:is_split() then
+    api.nvim_buf_delete(other, { force = true })
   end
   self.other, self.marks = nil, {}
   if self.is_new and api.nvim_buf_is_valid(self.buf) then

@@ -51,7 +51,7 @@ function M.set(buf, names)
           end
         end)
         vim.keymap.set("n", key, function()
-          require("ollm.permission")[method](argument)
+          require("ollm.permission")[method](argument --[[@as any]])
         end, { buffer = buf, desc = "ollm: " .. what, nowait = true })
         table.insert(set, key)
       end

@@ -54,9 +54,12 @@ end
 ---@return boolean
 function Review:is_about(buf)
   local uri = vim.uri_from_bufnr(buf)
-  return vim.iter(self.question.params.changes):any(function(change)
-    return change.uri == uri or vim.uri_to_fname(change.uri) == vim.uri_to_fname(uri)
-  end)
+  for _, change in ipairs(self.question.params.changes) do
+    if change.uri == uri or vim.uri_to_fname(change.uri) == vim.uri_to_fname(uri) then
+      return true
+    end
+  end
+  return false
 end
 
 function Review:_open()
@@ -215,13 +218,11 @@ function Review:go(step)
   local first, last = step == 1 and 1 or #places, step == 1 and #places or 1
   local has_passed = not here
   for at = first, last, step do
-    local place = places[at]
-    if place.file == here then
-      has_passed = true
-    end
-    local is_behind = place.file == here and (place.file:row(place.index, buf) - row) * step <= 0
-    if has_passed and not is_behind then
-      self:_go(place.file, place.index)
+    local file, index = places[at].file, places[at].index
+    local is_here = file == here
+    has_passed = has_passed or is_here
+    if has_passed and not (is_here and (file:row(index, buf) - row) * step <= 0) then
+      self:_go(file, index)
       return
     end
   end

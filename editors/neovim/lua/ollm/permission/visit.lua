@@ -3,7 +3,7 @@ local api = vim.api
 
 ---@class ollm.Taken
 ---@field buf? integer What the window showed; without it, the window was opened.
----@field view? vim.fn.winsaveview.ret
+---@field view? vim.fn.winrestview.dict
 
 ---@class ollm.Visit
 ---@field home? integer The window that the user was in.
@@ -93,7 +93,7 @@ function Visit:back(is_here)
       elseif api.nvim_buf_is_valid(was.buf) then
         api.nvim_win_set_buf(win, was.buf)
         api.nvim_win_call(win, function()
-          vim.fn.winrestview(was.view)
+          vim.fn.winrestview(was.view or {})
         end)
       end
     end
