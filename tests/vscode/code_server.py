@@ -16,7 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -153,9 +153,14 @@ async def running(
     try:
         yield await _address(process, log)
     finally:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGTERM)
-            await process.wait()
+        await end_family(process)
+
+
+async def end_family(process: asyncio.subprocess.Process) -> None:
+    """End a process that leads a session, with all that it has started there."""
+    with suppress(ProcessLookupError):  # all of them have gone
+        os.killpg(process.pid, signal.SIGTERM)
+    await process.wait()
 
 
 async def _address(process: asyncio.subprocess.Process, log: Path) -> str:

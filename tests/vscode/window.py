@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.vscode.code_server import CodeServer, prepare, running
+from tests.vscode.code_server import CodeServer, end_family, prepare, running
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -54,14 +54,18 @@ class Window:
         }
         with log.open("wb") as output:  # a file, so that one can see how far it is
             process = await asyncio.create_subprocess_exec(
-                *command, cwd=EXTENSION, env=variables, stdin=DEVNULL, stdout=output, stderr=STDOUT
+                *command,
+                cwd=EXTENSION,
+                env=variables,
+                stdin=DEVNULL,
+                stdout=output,
+                stderr=STDOUT,
+                start_new_session=True,
             )
         try:
             await process.wait()
         finally:
-            if process.returncode is None:
-                process.terminate()
-                await process.wait()
+            await end_family(process)
         return Outcome(process.returncode or 0, log.read_text(errors="replace"))
 
 

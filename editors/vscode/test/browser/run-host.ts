@@ -43,7 +43,7 @@ const limit = new Promise<number>((resolve) =>
     () => {
       resolve(124);
     },
-    Number(process.env["TIME_LIMIT"] ?? 240) * 1000,
+    Number(process.env["TIME_LIMIT"] ?? 500) * 1000,
   ),
 );
 const status = await Promise.race([exit, limit]);

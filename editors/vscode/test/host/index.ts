@@ -33,7 +33,7 @@ export function run(): Promise<void> {
   const mocha = new Mocha({
     ui: "bdd",
     // Only there to tell what did not happen: nothing that works takes nearly as long.
-    timeout: 60_000,
+    timeout: 150_000,
     reporter: Report,
   });
   mocha.suite.emit("pre-require", globalThis, "", mocha);

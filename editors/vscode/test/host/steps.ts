@@ -40,7 +40,7 @@ export async function openFile(name = FILE, text = TEXT): Promise<vscode.TextEdi
 }
 
 export async function until(condition: () => unknown, what: string): Promise<void> {
-  const end = Date.now() + 50_000;
+  const end = Date.now() + 100_000;
   while (!(await condition())) {
     if (Date.now() > end)
       throw new Error(
