@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { unreachable, type ChatContext, type ChatSendParams, type ChatSendResult } from "../protocol";
 import { ServerError, type Server } from "../server";
+import { shown } from "../shown";
 import { Attachments } from "./attachments";
 import { parentId, placeFor } from "./branches";
 import { useCode } from "./codeBlocks";
@@ -34,9 +35,8 @@ export class ChatController implements vscode.Disposable {
   ) {
     this.current = this.open(EMPTY);
     this.webview = new ChatWebview(context.extensionUri, (message) => {
-      this.receive(message).catch((error: unknown) => {
-        report(error);
-      });
+      // The editor shows what a command throws, but nobody what comes of a message.
+      shown(this.receive(message)).catch((error: unknown) => vscode.window.showErrorMessage(String(error)));
     });
     const tell = (): void => {
       this.tellSurroundings();
@@ -313,10 +313,4 @@ export class ChatController implements vscode.Disposable {
 
 async function workspacePaths(): Promise<readonly string[]> {
   return (await workspaceFiles()).map((uri) => vscode.workspace.asRelativePath(uri));
-}
-
-function report(error: unknown): void {
-  if (error instanceof ServerError && error.isCancelled) return;
-  const remedy = error instanceof ServerError && error.remedy ? ` ${error.remedy}` : "";
-  void vscode.window.showErrorMessage(`${error instanceof Error ? error.message : String(error)}${remedy}`);
 }
