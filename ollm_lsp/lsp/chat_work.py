@@ -10,7 +10,7 @@ from ollm_lsp.core.chat import Chat
 from ollm_lsp.core.compaction import Compactor, Outcome, is_due_before
 from ollm_lsp.core.conversation import Response
 from ollm_lsp.core.counting import count
-from ollm_lsp.core.events import FinishReason, Started, TextDelta
+from ollm_lsp.core.events import FinishReason, Started, TextDelta, UsageChanged
 from ollm_lsp.core.messages import Message, Role, Text
 from ollm_lsp.core.model import ModelId
 from ollm_lsp.core.question import kept_as
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from ollm_lsp.core.conversation import Conversation
+    from ollm_lsp.core.events import ChatEvent
     from ollm_lsp.core.model import Capabilities
-    from ollm_lsp.core.ports import Provider
+    from ollm_lsp.core.ports import Provider, Sink
     from ollm_lsp.core.recording import StoreRecording
     from ollm_lsp.lsp.context.preview import Preview
     from ollm_lsp.lsp.protocol import ChatSendParams, ContextPreviewParams
@@ -57,6 +58,22 @@ class _Models:
     @property
     def window(self) -> int:
         return self.capabilities.context_window or DEFAULT_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class _Gauge:
+    """Passes events on, and tells the status how full the context is as soon as the provider has counted."""
+
+    sink: Sink
+    session: Session
+
+    def emit(self, event: ChatEvent) -> None:
+        self.sink.emit(event)
+        if isinstance(event, UsageChanged) and event.context_limit:
+            self.session.tell_status(contextTokens=event.context_tokens, contextLimit=event.context_limit)
+
+    async def drain(self) -> None:
+        await self.sink.drain()
 
 
 class ChatWork:
@@ -103,7 +120,7 @@ class ChatWork:
             return await Chat(
                 models.provider,
                 self._model,
-                self._recording,
+                _Gauge(self._recording, self._session),
                 toolbox=toolbox,
                 max_turns=chat.max_turns,
                 recording=self._recording,

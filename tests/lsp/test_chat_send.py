@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ollm_lsp.core.errors import ContextOverflow
-from ollm_lsp.core.events import Finished, FinishReason, TextDelta, ToolCalled
+from ollm_lsp.core.events import Finished, FinishReason, TextDelta, ToolCalled, UsageReported
 from ollm_lsp.core.model import Capabilities
 from ollm_lsp.core.tool import ToolCall
+from ollm_lsp.core.usage import Usage
+from ollm_lsp.lsp.capabilities import ClientCapabilities
 from ollm_lsp.lsp.handlers.chat import send
 from ollm_lsp.lsp.protocol import ChatSendParams
 from ollm_lsp.settings.resolved import ChatSettings
@@ -58,6 +60,19 @@ async def test_the_tools_of_the_session_are_offered_unless_somebody_switched_the
 ) -> None:
     provider, _, _ = await sent(**options)
     assert [tool.name for tool in provider.requests[0].tools] == offered
+
+
+async def test_the_status_tells_how_full_the_context_was_in_the_newest_turn() -> None:
+    first, then = (UsageReported(Usage(tokens, 10)) for tokens in (3000, 3200))
+    script = ScriptedProvider(first, *CALLED, then=[[then, *DONE]], capabilities=Capabilities(tools=True))
+    peer = Peer(script)
+    peer.offered, session = (FakeTool(),), peer.session
+    session.client = ClientCapabilities(status=True)
+    await send(session, ChatSendParams("why?", partial_result_token="p"))
+    usage = [value for value in peer.values("p") if value["type"] == "usage"]
+    filled = [told["contextTokens"] for _, told in peer.told if "contextTokens" in told]
+    assert [one["contextTokens"] for one in usage] == [3010, 3210]
+    assert filled[-1] == 3210
 
 
 @pytest.mark.prop("lsp-3")
