@@ -1,15 +1,18 @@
-"""Pictures of a terminal's screen for the documentation, as SVG: they stay sharp, and a diff shows what changed."""
+"""Pictures of a terminal's screen for the documentation: as SVG, or as PNG, which a browser makes of that."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from html import escape
 from itertools import groupby
+from math import ceil
 from typing import TYPE_CHECKING
 
 import pyte
 
 from tests.editors.terminal import COLUMNS, ROWS
+from tests.vscode import chromium
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,11 +39,26 @@ _UNDERLINE = re.compile(r"([34]8;2;\d+;\d+;\d+)|58[:;][\d:]+(?:;\d+)*")
 
 
 def draw(terminal: Terminal, file: Path, rows: int = ROWS) -> None:
-    """Write the picture of the screen's first rows."""
+    """Write the picture of the screen's first rows, in the format that the file's name tells."""
+    drawing = file.with_suffix(".svg")
+    width, height = COLUMNS * CELL + 2 * MARGIN, rows * LINE + 2 * MARGIN
+    drawing.write_text(_drawn(terminal, rows, width, height), encoding="utf-8")
+    if drawing != file:
+        _photograph(drawing, file, width, height)
+        drawing.unlink()
+
+
+def _photograph(drawing: Path, file: Path, width: float, height: float) -> None:
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=2"]
+    size = f"--window-size={ceil(width)},{ceil(height)}"
+    command = [chromium.find(), *flags, "--default-background-color=00000000", size, f"--screenshot={file}"]
+    subprocess.run([*command, drawing.as_uri()], check=True, capture_output=True, timeout=100)
+
+
+def _drawn(terminal: Terminal, rows: int, width: float, height: float) -> str:
     screen = pyte.Screen(COLUMNS, ROWS)
     pyte.Stream(screen).feed(_plain(terminal.coloured()).rstrip("\n").replace("\n", "\r\n"))
     column, row = terminal.cursor()
-    width, height = COLUMNS * CELL + 2 * MARGIN, rows * LINE + 2 * MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" {FONT}>',
         f'<rect width="100%" height="100%" rx="8" fill="{PAPER}"/>',
@@ -50,7 +68,7 @@ def draw(terminal: Terminal, file: Path, rows: int = ROWS) -> None:
         if number == row:
             cells[column] = cells[column]._replace(reverse=not cells[column].reverse)
         parts += _line(cells, MARGIN + number * LINE)
-    file.write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
+    return "\n".join([*parts, "</svg>", ""])
 
 
 def _plain(text: str) -> str:

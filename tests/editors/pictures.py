@@ -152,7 +152,7 @@ async def _neovim(folder: Path) -> None:
             await editor.command("Ollm edit Be polite.")
             await editor.asked()
             await editor.screen.sees("Good morning")
-            draw(editor.screen, IMAGES / "neovim-diff.svg", 14)
+            draw(editor.screen, IMAGES / "neovim-diff.png", 14)
             await editor.keys("gA")
             await editor.until_value("return vim.fn.getline(3)", lambda line: "Good morning" in line, "the change")
             await editor.command(f"Ollm chat {ASKED}")
@@ -160,11 +160,11 @@ async def _neovim(folder: Path) -> None:
             await editor.screen.sees("yesterday")
             # Neovim has told what was edited; that is past.
             await editor.command("echo")
-            draw(editor.screen, IMAGES / "neovim-chat.svg")
+            draw(editor.screen, IMAGES / "neovim-chat.png")
             await editor.command("Ollm kraken Is this the usual way to greet?")
             await editor.asked()
             await editor.screen.sees("covered by your plan")
-            draw(editor.screen, IMAGES / "neovim-kraken.svg")
+            draw(editor.screen, IMAGES / "neovim-kraken.png")
 
 
 def main() -> None:
