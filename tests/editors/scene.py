@@ -32,8 +32,8 @@ CODE = f"```python\n{POLITE}```\nNow it is polite."
 
 
 KEY = "OLLM_TEST_KEY"
-ENDLESS = r'root ::= ([a-z ]{20,60} "\n"){200}'
-"""What the real model may say when it has to talk for long."""
+ENDLESS = r"root ::= [a-z \n] root"
+"""What the real model may say when it has to talk for long: it never comes to an end."""
 
 
 def saying(text: str, pace: asyncio.Semaphore | None = None) -> FakeOllama:

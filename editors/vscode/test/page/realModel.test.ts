@@ -1,28 +1,17 @@
 /** The whole way with the real server and a real model: chat, stop, a killed server, and the light bulb. */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Frame } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openWindow, variable, type Window } from "../browser/browser";
-import { Workbench } from "../browser/workbench";
+import { beforeAll, expect, test } from "vitest";
+import { variable } from "../browser/browser";
+import { bench, PATIENCE, window } from "./opened";
 
 const FILE = "style.css";
-const PATIENCE = { timeout: 90_000 };
-let window: Window;
-let bench: Workbench;
 let view: Frame;
 
 beforeAll(async () => {
-  window = await openWindow();
-  bench = new Workbench(window.page);
-  await bench.open();
   await bench.openFile(FILE);
   view = await bench.chat();
 });
-afterEach(async ({ task }) => {
-  const picture = process.env["PICTURE"];
-  if (task.result?.state === "fail" && picture) await window.page.screenshot({ path: picture });
-});
-afterAll(() => window.browser.close());
 
 /** The settings file is read again with the next question. */
 function use(model: string): void {
@@ -48,21 +37,24 @@ async function listen(): Promise<void> {
   await expect.poll(grows, { ...PATIENCE, interval: 20 }).toBe(true);
 }
 
-async function answer(): Promise<string> {
+/** What is shown of the last answer, once it has ended. */
+async function ended(): Promise<string> {
   await bench.settled(view);
-  return view.locator(".response").last().locator(".answer").innerText();
+  const last = view.locator(".response").last();
+  await last.locator(".end .actions").waitFor(PATIENCE);
+  return last.locator(".answer").innerText();
 }
 
 async function stopped(): Promise<void> {
   await window.page.keyboard.press("Escape");
-  expect(await answer()).toContain("Stopped.");
+  expect(await ended()).toContain("Stopped.");
 }
 
 test("the light bulb explains a selection in the view", async () => {
   await bench.selectAll();
   await bench.codeAction("ollm: Explain");
   await view.getByText(`Explain ${FILE}`).first().waitFor(PATIENCE);
-  expect((await answer()).split(/\s+/).length).toBeGreaterThan(5);
+  expect((await ended()).split(/\s+/).length).toBeGreaterThan(5);
 });
 
 test("an answer streams into the view, and Escape stops it", async () => {
@@ -75,7 +67,7 @@ test("an answer streams into the view, and Escape stops it", async () => {
 test("a server that is killed while it answers is started again, and the chat goes on", async () => {
   await listen();
   process.kill(Number(readFileSync(variable("PID_FILE"), "utf8")), "SIGKILL");
-  expect(await answer()).toContain("ollm-lsp ended while it answered");
+  expect(await ended()).toContain("ollm-lsp ended while it answered");
   await listen();
   await stopped();
 });

@@ -1,26 +1,15 @@
 /** A workspace that nobody trusts yet: the chat answers, but no agent is started. */
 import { existsSync } from "node:fs";
 import type { Frame, Locator } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openWindow, variable, type Window } from "../browser/browser";
-import { Workbench } from "../browser/workbench";
+import { beforeAll, expect, test } from "vitest";
+import { variable } from "../browser/browser";
+import { bench, PATIENCE, window } from "./opened";
 
-const PATIENCE = { timeout: 90_000 };
-let window: Window;
-let bench: Workbench;
 let view: Frame;
 
 beforeAll(async () => {
-  window = await openWindow();
-  bench = new Workbench(window.page);
-  await bench.open();
   view = await bench.chat();
 });
-afterEach(async ({ task }) => {
-  const picture = process.env["PICTURE"];
-  if (task.result?.state === "fail" && picture) await window.page.screenshot({ path: picture });
-});
-afterAll(() => window.browser.close());
 
 function question(): Locator {
   return window.page.locator(".notification-toast", { hasText: "ollm asks: Release the Kraken" });

@@ -2,29 +2,17 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Frame } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openWindow, type Window } from "../browser/browser";
+import { beforeAll, expect, test } from "vitest";
 import { Stopwatch, words } from "../browser/stopwatch";
-import { Workbench } from "../browser/workbench";
+import { bench, PATIENCE, window } from "./opened";
 
 const FILE = "greeting.py";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const PATIENCE = { timeout: 90_000 };
-let window: Window;
-let bench: Workbench;
 let view: Frame;
 
 beforeAll(async () => {
-  window = await openWindow();
-  bench = new Workbench(window.page);
-  await bench.open();
   await bench.openFile(FILE);
 });
-afterEach(async ({ task }) => {
-  const picture = process.env["PICTURE"];
-  if (task.result?.state === "fail" && picture) await window.page.screenshot({ path: picture });
-});
-afterAll(() => window.browser.close());
 
 async function violations(): Promise<string[]> {
   await view.evaluate(axe);
