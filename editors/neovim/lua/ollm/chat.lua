@@ -1,6 +1,6 @@
 --- A chat: a conversation in a buffer, where questions are written and answers grow.
-local Stream = require("ollm.chat.stream")
 local Transcript = require("ollm.chat.transcript")
+local answering = require("ollm.chat.answering")
 local client = require("ollm.client")
 local options = require("ollm.options")
 local places = require("ollm.place")
@@ -114,7 +114,7 @@ end
 function Chat.fresh()
   local chat = new()
   chat.transcript.step:fixed(function()
-    chat:_room("")
+    chat:room("")
   end)
   return chat
 end
@@ -170,7 +170,7 @@ end
 
 --- Room for the next question.
 ---@param text string
-function Chat:_room(text)
+function Chat:room(text)
   self.transcript:ask(text, self:_told())
 end
 
@@ -192,7 +192,7 @@ function Chat:_written()
       text = vim.trim(table.concat(api.nvim_buf_get_lines(self.buf, 0, -1, false), "\n"))
       self.transcript:cut(0)
     end
-    self:_room(text)
+    self:room(text)
     draft = assert(self:_draft())
   end
   return draft
@@ -338,86 +338,10 @@ function Chat:_send(question, draft)
   end
   local start = question.head.start or self:_message(question)
   self.draft = draft or ""
-  self:_answer(question.head, function(lsp, request)
+  local place = self:_place(question.head)
+  answering.begin(self, place and place.buf or self.buf, function(lsp, request)
     return start(lsp, request, asked)
   end)
-end
-
---- Let an answer grow at the end.
----@param head ollm.Head Of the question.
----@param start fun(lsp: vim.lsp.Client, request: ollm.Request): ollm.Running
-function Chat:_answer(head, start)
-  local answer, state = self.transcript:answer(), reducer.new()
-  local began = vim.uv.hrtime()
-  self.is_busy = true
-  self.transcript:tell(answer.mark, "…")
-  local stream = Stream.new(function(events)
-    for _, event in ipairs(reducer.joined(events)) do
-      state = reducer.reduce(state, event)
-    end
-    self.conversation = state.conversation or self.conversation
-    self.transcript:draw(answer, state)
-    if answer.is_undone then
-      self:stop()
-    end
-  end)
-  local function finished(err, result)
-    self.is_busy, self.running = false, nil
-    stream:close()
-    if not api.nvim_buf_is_loaded(self.buf) then
-      return
-    end
-    state = self:_ended(state, answer, err, result)
-    state.seconds = (vim.uv.hrtime() - began) / 1e9
-    self.transcript:draw(answer, state)
-    self.transcript:tell(answer.mark, render.summary(state))
-    if not answer.is_undone then
-      self:_room(self.draft)
-    end
-    local data = { buf = self.buf, conversation = self.conversation, reason = state.reason }
-    api.nvim_exec_autocmds("User", { pattern = "OllmFinished", modeline = false, data = data })
-  end
-  local place = self:_place(head)
-  client.with(place and place.buf or self.buf, function(lsp)
-    if not api.nvim_buf_is_loaded(self.buf) then
-      finished()
-      return
-    end
-    self.running = start(lsp, {
-      events = function(event)
-        stream:push(event)
-      end,
-      progress = function(value)
-        if self.is_busy and value.kind ~= "end" then
-          self.transcript:tell(answer.mark, render.progress(value))
-        end
-      end,
-      done = finished,
-    })
-  end, function()
-    finished({ code = -32803, message = "The server cannot be started." })
-  end)
-end
-
----@param state ollm.Response
----@param answer ollm.Answer
----@param err lsp.ResponseError?
----@param result table?
----@return ollm.Response
-function Chat:_ended(state, answer, err, result)
-  if result and result.responseId then
-    self.transcript.heads[answer.mark].response = result.responseId
-    self.conversation = result.conversationId
-    local usage = vim.tbl_extend("force", { cost = result.cost }, result.usage or {})
-    state = vim.tbl_extend("force", state, { model = result.model, usage = usage, reason = result.finishReason })
-    return state --[[@as ollm.Response]]
-  end
-  local last = state.parts[#state.parts]
-  if err and not (last and last.type == "note" and last.level == "error") then
-    local remedy = type(err.data) == "table" and err.data.remedy or nil
-    state = reducer.reduce(state, { type = "error", message = err.message, remedy = remedy })
-  end
-  return vim.tbl_extend("force", state, { reason = state.reason or "error" }) --[[@as ollm.Response]]
 end
 
 ---@param kept table
@@ -444,7 +368,7 @@ function Chat.kept(kept)
   chat.conversation = kept.id
   chat.transcript.step:fixed(function()
     chat:_fill(kept)
-    chat:_room("")
+    chat:room("")
   end)
   return chat
 end
