@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from tests.editors.user import User
 
 PLUGIN = ROOT / "editors" / "neovim"
+NO_SEARCH = "let g:loaded_python3_provider = 0"
+"""For a file of Python, Neovim looks for its own library in every Python that there is: longer than most tests take."""
 # A Neovim with a screen starts itself once more by its own path, which is that of the loader here.
-START = """
-"$0" --headless --clean -u "$1" --listen "$2" -c "call writefile([], '$2.ready')" "$3" 2>"$1.log" &
+START = f"""
+"$0" --headless --clean --cmd "{NO_SEARCH}" -u "$1" --listen "$2" -c "call writefile([], '$2.ready')" "$3" 2>"$1.log" &
 until [ -e "$2.ready" ]; do sleep 0.02; done
 exec "$0" --server "$2" --remote-ui
 """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.editors.neovim import PLUGIN
+from tests.editors.neovim import NO_SEARCH, PLUGIN
 from tests.editors.scene import NAME, TEXT
 from tests.editors.user import ROOT, User
 from tests.support.pages import fences
@@ -55,7 +55,7 @@ def in_neovim(program: Path, user: User, code: str) -> Any:
     """What the code returns in a Neovim that the user has started with a file."""
     script = user.folder / "run.lua"
     script.write_text(f"local function run() {code} end\nio.stdout:write(vim.json.encode(run()))\nvim.cmd('qall!')\n")
-    command = [program, "--headless", "-i", "NONE", NAME, "-c", f"luafile {script}"]
+    command = [program, "--headless", "--cmd", NO_SEARCH, "-i", "NONE", NAME, "-c", f"luafile {script}"]
     done = subprocess.run(
         command, cwd=user.project, env=environment(user), capture_output=True, check=False, timeout=300, text=True
     )
