@@ -84,6 +84,6 @@ for (const [key, isMade] of [
     await window.page.locator(".monaco-diff-editor .line-insert").first().waitFor(PATIENCE);
     await window.page.keyboard.press(key);
     await window.page.locator(".tab", { hasText: "ollm proposes" }).waitFor({ state: "hidden", ...PATIENCE });
-    const text = isMade ? /^\.note \{\s+color:\s+[a-z]+;\s+\}/ : /colr: red;/;
+    const text = isMade ? /^\.note \{\s+color:\s+[a-z]+;\s+\}/ : /colr:\s+red;/;
     await expect.poll(() => bench.text(), PATIENCE).toMatch(text);
   });
