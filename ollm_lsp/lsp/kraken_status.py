@@ -1,4 +1,4 @@
-"""How the Kraken is, told to the client: at the start, while it is released, and when money was spent."""
+"""How the Kraken is, told to the client: with new settings, while it is released, and when money was spent."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ async def tell_kraken(session: Session) -> None:
     except StoreFailed:
         return
     limit = status.budget.limit
-    budget = {} if limit is None else {"budget": limit / MICROS}
-    session.tell_status(kraken=status.state.value, spent=status.budget.spent / MICROS, **budget)
+    session.tell_status(
+        kraken=status.state.value,
+        spent=status.budget.spent / MICROS,
+        budget=None if limit is None else limit / MICROS,
+    )
 
 
 @asynccontextmanager

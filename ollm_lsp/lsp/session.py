@@ -211,7 +211,9 @@ class Session:
             if problem not in self._told and problem != resolution.broken:
                 self.rpc.notify("window/showMessage", {"type": 2, "message": f"ollm: {problem}"})
         self._told = resolution.problems
-        self.last_settings = resolution.settings
+        if resolution.settings is not self.last_settings:
+            before, self.last_settings = self.last_settings, resolution.settings
+            self._tell_settings(before, resolution.settings)
         return resolution
 
     def renew_settings(self) -> None:
@@ -226,6 +228,14 @@ class Session:
         if not self._renewing:
             self._renewing = True
             self.spawn(renew())
+
+    def _tell_settings(self, before: Settings | None, now: Settings) -> None:
+        """Tell the client what follows from other settings."""
+        self.tell_status(model=str(now.model))
+        if now.kraken.enabled or (before and before.kraken.enabled):
+            from ollm_lsp.lsp.kraken_status import tell_kraken  # noqa: PLC0415 (most have none)
+
+            self.spawn(tell_kraken(self))
 
     async def usable_settings(self) -> Settings:
         """Settings that are the user's: the defaults may name another server than the one they mean."""
@@ -280,7 +290,8 @@ class Session:
 
     def tell_status(self, **news: Any) -> None:
         """Tell the client what is going on, if it wants to know and if it has changed."""
-        status = {"kraken": "none", "spent": 0, **self._status, **news, "busy": bool(self._working)}
+        known = {"kraken": "none", "spent": 0, **self._status, **news, "busy": bool(self._working)}
+        status = {name: value for name, value in known.items() if value is not None}
         if self.client.status and "model" in status and status != self._status:
             self.rpc.notify(protocol.STATUS, status)
         self._status = status

@@ -248,8 +248,16 @@ async def test_the_status_is_told_while_it_is_released_and_when_the_money_is_gon
         last = [params for method, params in told if method == "ollm/status"][-1]
         assert (last["spent"], last["budget"]) == (pytest.approx(0.001642), 0.02)
         config = tmp_path / "config.yaml"
-        config.write_text(config.read_text().replace("maxCostPerSession: 0.02", "maxCostPerSession: 0.001642"))
+
+        def save(text: str) -> None:
+            config.write_text(text)
+            window.editor.notify("textDocument/didSave", {"textDocument": {"uri": config.as_uri()}})
+
+        save(config.read_text().replace("maxCostPerSession: 0.02", "maxCostPerSession: 0.001642"))
+        await window.editor.until(lambda: states()[-1] == "over_budget")
         assert (await window.editor.request("ollm/kraken/status", {}))["state"] == "over_budget"
+        save(config.read_text().partition("kraken:")[0])
+        await window.editor.until(lambda: states()[-1] == "none")
 
 
 @pytest.mark.threat("T29")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,6 @@ from tests.support.tool_task import Model, window
 from tests.support.workspace_client import HELIX, PLAIN, RICH
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.editor import Editor
 
 SETTINGS = """\
@@ -74,6 +73,17 @@ async def test_what_the_editor_told_stays_when_folders_change(tmp_path: Path) ->
         # Many editors send this with nothing in it.
         server.notify("workspace/didChangeConfiguration", {"settings": {}})
         await model(server, "ollama:initial")
+
+
+async def test_a_settings_file_that_is_saved_shows_in_the_status_at_once(tmp_path: Path) -> None:
+    env = environment(tmp_path, SETTINGS)
+    file = Path(env["OLLM_CONFIG"])
+    async with near_editor(env) as server:
+        await server.initialize(capabilities=STATUS)
+        await model(server, "ollama:everywhere")
+        file.write_text(SETTINGS.replace("everywhere", "another"))
+        server.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
+        await model(server, "ollama:another")
 
 
 @pytest.mark.parametrize("wants", [True, False])

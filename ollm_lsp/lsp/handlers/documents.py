@@ -28,8 +28,9 @@ def did_change(session: Session, params: DidChangeParams) -> None:
     _look(session, params.text_document.uri)
 
 
-def did_save(_session: Session, _params: DidSaveParams) -> None:
-    """The buffer was the truth before and is it still."""
+def did_save(session: Session, _params: DidSaveParams) -> None:
+    """The buffer was the truth before and is it still; but settings count when they are on the disk."""
+    session.renew_settings()
 
 
 def did_close(session: Session, params: DidCloseParams) -> None:

@@ -27,15 +27,10 @@ def narrow(session: Session, editor: Any) -> None:
 
 
 async def reload(session: Session) -> None:
-    """Get the editor's settings anew and tell the client what follows from them."""
+    """Get the editor's settings anew and follow them."""
     if session.client.configuration:
         session.narrowing = asyncio.ensure_future(_ask_editor(session))
-    resolution = await session.settings()
-    session.tell_status(model=str(resolution.settings.model))
-    if resolution.settings.kraken.enabled:
-        from ollm_lsp.lsp.kraken_status import tell_kraken  # noqa: PLC0415 (most have none)
-
-        session.spawn(tell_kraken(session))
+    await session.settings()
 
 
 async def _ask_editor(session: Session) -> None:
