@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +14,8 @@ from tests.support.tool_task import Model, window
 from tests.support.workspace_client import HELIX, PLAIN, RICH
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.editor import Editor
 
 SETTINGS = """\
@@ -76,13 +77,11 @@ async def test_what_the_editor_told_stays_when_folders_change(tmp_path: Path) ->
 
 
 async def test_a_settings_file_that_is_saved_shows_in_the_status_at_once(tmp_path: Path) -> None:
-    env = environment(tmp_path, SETTINGS)
-    file = Path(env["OLLM_CONFIG"])
-    async with near_editor(env) as server:
+    async with near_editor(environment(tmp_path, SETTINGS)) as server:
         await server.initialize(capabilities=STATUS)
         await model(server, "ollama:everywhere")
-        file.write_text(SETTINGS.replace("everywhere", "another"))
-        server.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
+        environment(tmp_path, SETTINGS.replace("everywhere", "another"))
+        server.notify("textDocument/didSave", {"textDocument": {"uri": (tmp_path / "config.yaml").as_uri()}})
         await model(server, "ollama:another")
 
 
