@@ -61,7 +61,9 @@ def user_of(folder: Path, fake: FakeOllama) -> User:
 def user_of_file(folder: Path, model: Path, llama: LlamaServer | None = None, **grammars: str) -> User:
     """A user of the embedded model, who can choose others behind a llama.cpp as well."""
     others = _forced(llama, grammars) if llama else ()
-    providers = ", ".join([f'embedded: {{ type: embedded, modelPath: "{model}" }}', *others])
+    # A small model sometimes finds no end; the window is one.
+    embedded = f'embedded: {{ type: embedded, modelPath: "{model}", contextWindow: 2048 }}'
+    providers = ", ".join([embedded, *others])
     return _user(folder, "embedded:smollm2", providers, **{KEY: llama.key} if llama else {})
 
 

@@ -29,6 +29,10 @@ OTHER = "other.py"
 VALUE = "VALUE = 1\n"
 
 
+WHOLE = f"All of it:\n\n```python {OTHER}\nVALUE = 2\nMORE = 3\n```\n"
+"""A new version of a whole file."""
+
+
 def block(name: str, old: str, new: str) -> str:
     """A change as an agent writes it."""
     return f"{name}\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE"
@@ -61,6 +65,8 @@ def said(request: dict[str, Any]) -> Sequence[Step]:
         return story()
     if "Count for ever." in asked:
         return [Say(f"number {number} \n\n") for number in range(200_000)]
+    if "Write it anew." in asked:
+        return words(WHOLE)
     if ASKED in asked:
         return words(TESTED)
     return words(EXPLAINED if "xplain" in asked else CODE)
@@ -78,7 +84,7 @@ async def storyteller() -> AsyncGenerator[FakeOllama]:
 
 async def _beat(pace: asyncio.Semaphore) -> None:
     while True:
-        for _ in range(60 if pace.locked() else 0):
+        for _ in range(20 if pace.locked() else 0):
             pace.release()
         await asyncio.sleep(0.01)
 

@@ -55,12 +55,21 @@ export function actions(): void {
 
     it("answers as @ollm in the editor's own chat, where the conversation goes on", async () => {
       const server = await ready();
-      const titles = async (): Promise<string[]> =>
-        (await server.request("ollm/chat/list", {})).conversations.map(({ title }) => title);
-      const modelSelector = { vendor: "ollm" };
+      const found = async (): Promise<string | undefined> => {
+        const { conversations } = await server.request("ollm/chat/list", {});
+        return conversations.find(({ title }) => title === "Is this polite?")?.id;
+      };
+      const id = "ollama:smollm2:135m";
+      // Of several models that fit, the editor would take the embedded one, which may talk for minutes.
+      const modelSelector = { vendor: "ollm", id };
       await run("workbench.action.chat.open", { query: "@ollm Is this polite?", mode: "ask", modelSelector });
-      await until(async () => (await titles()).includes("Is this polite?"), "a conversation");
+      await until(found, "a conversation");
       await until(() => !server.status?.busy, "the end of the answer");
+      const { responses } = await server.request("ollm/chat/get", { conversationId: (await found()) ?? "" });
+      assert.deepEqual(
+        responses.map(({ model }) => model),
+        [id],
+      );
     });
 
     it("can take back what was changed", async () => {
