@@ -42,7 +42,9 @@ export function registerCommands(server: Server, chat: Chat, pages: Pages): vsco
     ...actions,
     run("ollm.action", async (given?: ActionParams) => {
       const argument = placed(given);
-      return chat.stream(argument.name ?? "Action", (options) => server.execute("ollm.action", argument, options));
+      return chat.stream(argument.name ?? "Action", about(argument), (options) =>
+        server.execute("ollm.action", argument, options),
+      );
     }),
     pass("ollm.chat.open", place),
     pass("ollm.chat.send", () => ({ ...chatDocument() })),
@@ -104,7 +106,7 @@ async function act(
   if (ANSWERS.has(action)) {
     const name = argument.uri ? path.posix.basename(vscode.Uri.parse(argument.uri).path) : "this";
     const asked = argument.text ?? `${TITLES[action]} ${name}`;
-    return chat.stream(asked, (options) => server.execute(command, argument, options));
+    return chat.stream(asked, about(argument), (options) => server.execute(command, argument, options));
   }
   const result = await server.execute(command, argument);
   if (result.applied === false && result.reason) await vscode.window.showWarningMessage(`ollm: ${result.reason}`);
@@ -125,7 +127,7 @@ async function release(
     if (!text?.trim()) return undefined;
   }
   const argument = { ...(given ?? place()), ...(text ? { text } : {}) };
-  return chat.stream(text ?? "Release the Kraken on this", (options) =>
+  return chat.stream(text ?? "Release the Kraken on this", about(argument), (options) =>
     server.execute("ollm.kraken.release", argument, options),
   );
 }
@@ -149,6 +151,11 @@ function place(): Place {
   const editor = vscode.window.activeTextEditor;
   if (!editor || !SCHEMES.includes(editor.document.uri.scheme)) return {};
   return { uri: editor.document.uri.toString(), range: range(editor.selection) };
+}
+
+/** Of what a command gets, what it is about. */
+function about({ uri, range }: Place): Place {
+  return { ...(uri !== undefined && { uri }), ...(range && { range }) };
 }
 
 function chatDocument(): { uri?: string } {

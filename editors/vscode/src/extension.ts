@@ -1,6 +1,6 @@
 /** What VS Code calls: the parts of the extension are put together here. */
 import * as vscode from "vscode";
-import { registerChat } from "./chat";
+import { registerChat, type Ask } from "./chat";
 import { registerCommands } from "./commands";
 import { diagnostics } from "./diagnostics";
 import { registerModels } from "./models";
@@ -20,12 +20,13 @@ export interface Exports {
 export function activate(context: vscode.ExtensionContext): Exports {
   const log = vscode.window.createOutputChannel("ollm", { log: true });
   const permissions = new Permissions();
+  const ask: Ask = (params, token) => permissions.ask(params, token);
   const pages = new Pages();
   const server = new ServerProcess(context, log, {
-    permission: (params, token) => permissions.ask(params, token),
+    permission: ask,
     diagnostics,
   });
-  const chat = registerChat(context, server);
+  const chat = registerChat(context, server, ask);
   context.subscriptions.push(
     log,
     permissions,

@@ -1,5 +1,6 @@
 /** What of the editor goes along with the next question. */
 import * as vscode from "vscode";
+import type * as protocol from "../protocol";
 import type { ChatContext, ImageContent, Range } from "../protocol";
 import { workspaceFiles } from "./files";
 import type { Place } from "./messages";
@@ -59,7 +60,7 @@ export class Attachments implements vscode.Disposable {
   /** The names of all that is sent. */
   get names(): readonly string[] {
     const { place, isPlaceSent, files } = this.shown;
-    const here = place && isPlaceSent ? [place.lines ? `${place.name}:${place.lines}` : place.name] : [];
+    const here = place && isPlaceSent ? [named(place)] : [];
     return [...here, ...files.map((file) => file.name)];
   }
 
@@ -141,13 +142,24 @@ function active(): Pinned | undefined {
   return { uri: editor.document.uri, range: editor.selection };
 }
 
+/** What the user calls a place; nothing where there is none. */
+export function placeNames({ uri, range }: protocol.Place): readonly string[] {
+  return uri === undefined ? [] : [named({ name: name(vscode.Uri.parse(uri)), lines: lines(range) })];
+}
+
+function named({ name, lines }: Pick<Place, "name" | "lines">): string {
+  return lines ? `${name}:${lines}` : name;
+}
+
 function name(uri: vscode.Uri): string {
   return uri.path.split("/").at(-1) ?? uri.path;
 }
 
-function lines(range: vscode.Range | undefined): string {
-  if (!range || range.isEmpty) return "";
-  return range.isSingleLine ? String(range.start.line + 1) : `${range.start.line + 1}–${range.end.line + 1}`;
+function lines(range: Range | undefined): string {
+  if (!range) return "";
+  const { start, end } = range;
+  if (start.line !== end.line) return `${start.line + 1}–${end.line + 1}`;
+  return start.character === end.character ? "" : String(start.line + 1);
 }
 
 function wireRange({ start, end }: vscode.Range): Range {

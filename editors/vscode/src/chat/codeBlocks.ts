@@ -1,19 +1,29 @@
 /** What can be done with a block of code: copy, insert, apply. Changes are edits of the editor, which can be undone. */
 import * as vscode from "vscode";
-import { unreachable } from "../protocol";
+import { unreachable, type PermissionParams, type PermissionResult } from "../protocol";
 import { fileOf } from "./fence";
 import type { CodeAction } from "./messages";
 import { inserted, place, type Placement, type Target } from "./placement";
 
-export async function useCode(action: CodeAction, code: string, info: string): Promise<void> {
+/** Shows a change beside what is there, and waits for the user's yes or no. */
+export type Ask = (params: PermissionParams, token: vscode.CancellationToken) => Promise<PermissionResult>;
+
+/** Counts what was asked: questions need an id. */
+let questions = 0;
+
+/** Gives the user's words for the model, where they want something else than what it wrote. */
+export async function useCode(action: CodeAction, code: string, info: string, ask: Ask): Promise<string | undefined> {
   switch (action) {
     case "copy":
       await vscode.env.clipboard.writeText(code);
-      return;
+      return undefined;
     case "insert":
-      return change(await editorFor(""), (target) => inserted(code, target), false);
-    case "apply":
-      return change(await editorFor(fileOf(info)), (target) => place(code, target), true);
+      return change(await editorFor(""), (target) => inserted(code, target), []);
+    case "apply": {
+      const editor = await editorFor(fileOf(info));
+      const symbols = await definitions(editor.document);
+      return change(editor, (target) => place(code, target), symbols, ask);
+    }
     default:
       return unreachable(action);
   }
@@ -22,25 +32,28 @@ export async function useCode(action: CodeAction, code: string, info: string): P
 async function change(
   editor: vscode.TextEditor,
   placed: (target: Target) => Placement,
-  needsSymbols: boolean,
-): Promise<void> {
+  symbols: Target["symbols"],
+  ask?: Ask,
+): Promise<string | undefined> {
   const { document } = editor;
-  const symbols = needsSymbols ? await definitions(document) : [];
   const selection = [document.offsetAt(editor.selection.start), document.offsetAt(editor.selection.end)] as const;
   const { start, end, text, isRewrite } = placed({ text: document.getText(), selection, symbols });
-  const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
+  let range = new vscode.Range(document.positionAt(start), document.positionAt(end));
   const name = vscode.workspace.asRelativePath(document.uri);
-  const before = document.version;
-  const isDone = isRewrite
-    ? await rewrite(document, range, text)
-    : await editor.edit((edit) => {
-        edit.replace(range, text);
-      });
-  // Of a rewrite the editor does not tell whether the user wanted it.
-  if (isRewrite && document.version === before) return;
-  if (!isDone) {
+  if (isRewrite && ask) {
+    const { optionId, feedback } = await ask(
+      question(document, name, text),
+      new vscode.CancellationTokenSource().token,
+    );
+    if (optionId !== "allow_once") return feedback;
+    // The user saw the document as it was when they said yes, whatever has been typed since they were asked.
+    range = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length));
+  }
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, range, text);
+  if (!(await vscode.workspace.applyEdit(edit))) {
     void vscode.window.showErrorMessage(`${name} could not be changed.`);
-    return;
+    return undefined;
   }
   const changed = new vscode.Range(document.positionAt(start), document.positionAt(start + text.length));
   const shown = await vscode.window.showTextDocument(document, {
@@ -49,14 +62,22 @@ async function change(
   });
   shown.revealRange(changed, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   vscode.window.setStatusBarMessage(`Changed ${name}. Undo takes it back.`, 5000);
+  return undefined;
 }
 
-/** Replace a whole document, after the editor has shown what becomes of it. */
-function rewrite(document: vscode.TextDocument, range: vscode.Range, text: string): Thenable<boolean> {
-  const edit = new vscode.WorkspaceEdit();
-  const label = `Replace all of ${vscode.workspace.asRelativePath(document.uri)}`;
-  edit.replace(document.uri, range, text, { label, needsConfirmation: true });
-  return vscode.workspace.applyEdit(edit);
+/** Nobody sees at a glance what becomes of a whole document. */
+function question({ uri, version }: vscode.TextDocument, name: string, newText: string): PermissionParams {
+  return {
+    id: `apply-${++questions}`,
+    title: `Replace all of ${name}`,
+    kind: "edit",
+    detail: "",
+    options: [
+      { id: "allow_once", label: "Replace" },
+      { id: "reject_once", label: "Keep as it is" },
+    ],
+    changes: [{ uri: uri.toString(), version, diff: "", newText }],
+  };
 }
 
 /** The editor of the file that the block names, where it is one of the workspace; else the active one, or a new one. */

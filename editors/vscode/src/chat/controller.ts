@@ -1,11 +1,11 @@
 /** What the user does in the view becomes requests to the server, and what the server tells is shown in the view. */
 import * as vscode from "vscode";
-import { unreachable, type ChatContext, type ChatSendParams, type ChatSendResult } from "../protocol";
+import { unreachable, type ChatContext, type ChatSendParams, type ChatSendResult, type Place } from "../protocol";
 import { ServerError, type Server } from "../server";
 import { shown } from "../shown";
-import { Attachments } from "./attachments";
+import { Attachments, placeNames } from "./attachments";
 import { parentId, placeFor } from "./branches";
-import { useCode } from "./codeBlocks";
+import { useCode, type Ask } from "./codeBlocks";
 import { EMPTY, type Conversation } from "./conversation";
 import { workspaceFiles } from "./files";
 import { openLink, openLocation } from "./links";
@@ -32,6 +32,7 @@ export class ChatController implements vscode.Disposable {
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly server: Server,
+    private readonly ask: Ask,
   ) {
     this.current = this.open(EMPTY);
     this.webview = new ChatWebview(context.extensionUri, (message) => {
@@ -59,11 +60,12 @@ export class ChatController implements vscode.Disposable {
     for (const one of this.listening) one.dispose();
   }
 
-  /** Show an answer to what was asked elsewhere, in a conversation of its own. */
-  async stream(asked: string, run: Run): Promise<ChatSendResult> {
+  /** Show an answer to what was asked elsewhere about a place, in a conversation of its own. */
+  async stream(title: string, about: Place, run: Run): Promise<ChatSendResult> {
     const chat = this.open(EMPTY);
     this.showChat(chat);
-    const answer = chat.ask({ question: asked, parent: "", attached: [] }, run);
+    const asked = { question: title, parent: "", attached: placeNames(about), context: about, isTitle: true };
+    const answer = chat.ask(asked, run);
     const [result] = await Promise.all([answer, this.webview.show({ type: "show", what: "composer" })]);
     return result;
   }
@@ -140,7 +142,7 @@ export class ChatController implements vscode.Disposable {
         });
         return;
       case "code":
-        return useCode(message.action, message.code, message.info);
+        return this.useCode(message);
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
       case "link":
@@ -156,6 +158,12 @@ export class ChatController implements vscode.Disposable {
       default:
         return unreachable(message);
     }
+  }
+
+  /** Words for the model are the user's next message. */
+  private async useCode({ action, code, info }: Extract<FromView, { type: "code" }>): Promise<void> {
+    const words = await useCode(action, code, info, this.ask);
+    if (words) await this.show("composer", words);
   }
 
   private async ready(conversationId: string, leaf: string): Promise<void> {
@@ -177,9 +185,8 @@ export class ChatController implements vscode.Disposable {
     const { asked, params } = this.composed(draft);
     const model = this.chosenModel;
     try {
-      if (origin && !origin.asked.context && !isRelease && text === origin.asked.question) {
-        // Its words are a title, and no question that a model understands.
-        await this.stream(text, origin.run);
+      if (origin?.asked.isTitle && !isRelease && text === origin.asked.question) {
+        await this.stream(text, origin.asked.context, origin.run);
         return;
       }
       if (asked.context !== origin?.asked.context) this.attachments.clear();
@@ -207,16 +214,17 @@ export class ChatController implements vscode.Disposable {
 
   /** A question as it is shown, and as the server gets it. With one that is asked again goes what went with it before. */
   private composed({ text, parent, again, images }: Draft): {
-    asked: Asked & { readonly context: ChatContext };
+    asked: Asked;
     params: ChatSendParams & { context: ChatContext };
   } {
     const { conversation } = this.current;
     const place = placeFor(conversation, parent);
     const before = this.current.origin(again)?.asked;
     const pictures = images.map((_, index) => `Picture ${index + 1}`);
-    const { context, attached } = before?.context
-      ? { context: before.context, attached: before.attached }
-      : { context: this.attachments.context(images), attached: [...this.attachments.names, ...pictures] };
+    const { context, attached } = before ?? {
+      context: this.attachments.context(images),
+      attached: [...this.attachments.names, ...pictures],
+    };
     const { id } = conversation;
     const follows = id !== "" && { conversationId: id, parentId: parentId(conversation, place) };
     return { asked: { question: text, parent: place, attached, context }, params: { text, ...follows, context } };

@@ -1,20 +1,24 @@
 /** The chat view. */
 import * as vscode from "vscode";
-import type { ChatSendResult } from "../protocol";
+import type { ChatSendResult, Place } from "../protocol";
 import type { Server } from "../server";
+import type { Ask } from "./codeBlocks";
 import { ChatController } from "./controller";
 import type { Run } from "./openChat";
 
+export type { Ask };
+
 export interface Chat extends vscode.Disposable {
   /**
-   * Shows the view, and in it the answer to something that was asked elsewhere, such as "Explain greeting.py": `run` gets
-   * where its events and progress go, and the token of the view's stop button. The conversation can be continued in the view.
+   * Shows the view, and in it the answer to something that was asked elsewhere about a place, such as "Explain greeting.py":
+   * `run` gets where its events and progress go, and the token of the view's stop button. The conversation can be continued
+   * in the view.
    */
-  stream(asked: string, run: Run): Promise<ChatSendResult>;
+  stream(title: string, about: Place, run: Run): Promise<ChatSendResult>;
 }
 
-export function registerChat(context: vscode.ExtensionContext, server: Server): Chat {
-  const controller = new ChatController(context, server);
+export function registerChat(context: vscode.ExtensionContext, server: Server, ask: Ask): Chat {
+  const controller = new ChatController(context, server, ask);
   const commands: Readonly<Record<string, (...given: never[]) => unknown>> = {
     "ollm.chat.new": () => controller.startNew(),
     "ollm.chat.conversations": () => controller.show("conversations"),
@@ -35,7 +39,7 @@ export function registerChat(context: vscode.ExtensionContext, server: Server): 
   };
   const registered = Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(name, run));
   return {
-    stream: (asked, run) => controller.stream(asked, run),
+    stream: (title, about, run) => controller.stream(title, about, run),
     dispose: () => {
       vscode.Disposable.from(controller, ...registered).dispose();
     },

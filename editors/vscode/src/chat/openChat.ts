@@ -14,8 +14,10 @@ export interface Asked {
   /** The key of the response that the question follows. */
   readonly parent: string;
   readonly attached: readonly string[];
-  /** What was sent along; missing where the answer is to something else than a question of this chat. */
-  readonly context?: ChatContext;
+  /** What was sent along. */
+  readonly context: ChatContext;
+  /** Whether the words only tell the user what was asked elsewhere, and are no question that was sent. */
+  readonly isTitle?: boolean;
 }
 
 export type Run = (options: RequestOptions) => Promise<ChatSendResult>;
@@ -54,13 +56,13 @@ export class OpenChat {
 
   /** Ask, and follow the answer to its end. Failures are shown in the conversation, and then thrown. */
   async ask(asked: Asked, run: Run): Promise<ChatSendResult> {
-    const { context, ...told } = asked;
+    const { question, parent, attached } = asked;
     const key = `new-${++questions}`;
     const source = new vscode.CancellationTokenSource();
     const began = Date.now();
     this.running = source;
     this.origins.set(key, { asked, run });
-    this.change({ type: "asked", key, ...told, isContextKept: context !== undefined });
+    this.change({ type: "asked", key, question, parent, attached, isContextKept: true });
     let settled: Change | undefined;
     try {
       const result = await run({

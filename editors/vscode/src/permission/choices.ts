@@ -82,7 +82,7 @@ export function summary(params: PermissionParams): string {
     const cost = amount > 0 ? `, up to ${dollars(amount)}${known ? "" : " (price unknown)"}` : "";
     return `about ${estimate.tokens.toLocaleString("en")} tokens${cost}`;
   }
-  if (!changes?.length) return "";
+  if (!changes?.some(({ diff }) => diff)) return "";
   const { added, removed } = lines(changes);
   const files = changes.length > 1 ? `${changes.length} files, ` : "";
   return `${files}+${added} −${removed}`;

@@ -35,7 +35,7 @@ test("a chat streams into the view by the keyboard alone, and has no serious bar
   view = await bench.chat();
   expect(await violations()).toEqual([]);
   await bench.goToFile(FILE);
-  await window.page.keyboard.press("Control+Alt+o");
+  await window.page.keyboard.press("Control+Alt+j");
   await expect.poll(() => view.evaluate(() => document.activeElement?.tagName), PATIENCE).toBe("TEXTAREA");
   await window.page.keyboard.type("What would you test here?");
   await window.page.keyboard.press("Enter");
@@ -105,6 +105,38 @@ test("of a proposal with two files one is taken", async () => {
   await expect.poll(() => bench.text(), PATIENCE).toContain("VALUE = 2");
   await bench.goToFile(FILE);
   await expect.poll(() => bench.text(), PATIENCE).toContain("Grüße, wie es sich gehört.");
+});
+
+test("a block that replaces a whole file is shown before, and is made only after a yes", async () => {
+  await bench.newChat(view);
+  await bench.ask(view, "Write it anew.");
+  await bench.settled(view);
+  const background = await view.locator("pre code").evaluate((code) => getComputedStyle(code).backgroundColor);
+  expect(background).toBe("rgba(0, 0, 0, 0)");
+  const question = window.page.locator(".notification-toast", { hasText: "ollm asks: Replace all of other.py" });
+  const apply = async (answer: () => Promise<void>, outcome: RegExp): Promise<void> => {
+    await bench.goToFile("other.py");
+    await view.getByRole("button", { name: "Apply to the document" }).click(PATIENCE);
+    await window.page.locator(".monaco-diff-editor .line-insert").first().waitFor(PATIENCE);
+    await question.waitFor(PATIENCE);
+    await answer();
+    await question.waitFor({ state: "hidden", ...PATIENCE });
+    await bench.goToFile("other.py");
+    await expect.poll(() => bench.text(), PATIENCE).toMatch(outcome);
+  };
+  const [before, after] = [/^VALUE = 2\s*$/, /^VALUE = 2\s+MORE = 3\s*$/];
+  await apply(() => window.page.keyboard.press("Control+Alt+n"), before);
+  await apply(async () => {
+    await bench.command("ollm: Reject with Feedback");
+    await window.page
+      .locator(".quick-input-widget", { hasText: "What should the model do instead?" })
+      .waitFor(PATIENCE);
+    await window.page.keyboard.type("Shorter, please.");
+    await window.page.keyboard.press("Enter");
+  }, before);
+  await expect.poll(() => view.getByLabel("Message").inputValue(), PATIENCE).toBe("Shorter, please.");
+  await view.getByLabel("Message").fill("");
+  await apply(() => window.page.keyboard.press("Control+Alt+y"), after);
 });
 
 test("an answer of 20,000 tokens is painted while it grows, and every piece of it once", async () => {

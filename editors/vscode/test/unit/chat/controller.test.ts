@@ -19,6 +19,10 @@ function until<T>(look: () => T): Promise<Exclude<T, false | undefined>> {
 
 const RESULT = samples.results["ollm/chat/send"] as ChatSendResult;
 const STARTED = samples.events[0] as ChatEvent;
+const ABOUT = {
+  uri: "file:///project/app.py",
+  range: { start: { line: 2, character: 0 }, end: { line: 4, character: 0 } },
+};
 
 /** A server that answers each request when the test says so. */
 class FakeServer {
@@ -64,7 +68,7 @@ beforeEach(() => {
     update: (key: string, value: unknown) => Promise.resolve(kept.set(key, value)),
   };
   const context = { extensionUri: { path: "/extension" }, workspaceState } as unknown as api.ExtensionContext;
-  controller = new ChatController(context, fake.server);
+  controller = new ChatController(context, fake.server, () => Promise.reject(new Error("nobody is asked here")));
   view = opened();
 });
 
@@ -204,7 +208,7 @@ test("after a reload of the window the conversation is loaded, on the branch tha
 
 test("an answer to what was asked elsewhere streams into a conversation of its own", async () => {
   await answered("First", "r1");
-  const done = controller.stream("Explain app.py", (options) => {
+  const done = controller.stream("Explain app.py", {}, (options) => {
     options.onEvent?.({ ...STARTED, conversationId: "other" } as ChatEvent);
     return Promise.resolve(RESULT);
   });
@@ -324,7 +328,7 @@ test("a question that comes while another one is answered goes back into the fie
 
 test("what was asked elsewhere keeps its conversation when a new chat is begun at once", async () => {
   let end: (result: ChatSendResult) => void = () => undefined;
-  const done = controller.stream("Explain app.py", (options) => {
+  const done = controller.stream("Explain app.py", {}, (options) => {
     options.onEvent?.({ ...STARTED, conversationId: "other" } as ChatEvent);
     return new Promise((resolve) => (end = resolve));
   });
@@ -406,12 +410,23 @@ test("a kept question that is asked again takes what is attached now", async () 
 
 test("an answer to what was asked elsewhere comes again from there, and not from its title", async () => {
   const run = vi.fn(() => Promise.resolve(RESULT));
-  await controller.stream("Explain app.py", run);
+  await controller.stream("Explain app.py", ABOUT, run);
   await until(() => shown().conversation.responses[0]?.finish);
   send("Explain app.py", "", { again: shown().conversation.leaf });
   await until(() => run.mock.calls.length === 2);
   await until(() => !shown().isRunning);
-  expect(shown().conversation.responses).toMatchObject([{ question: "Explain app.py" }]);
+  expect(shown().conversation.responses).toMatchObject([{ question: "Explain app.py", attached: ["app.py:3–5"] }]);
+  vscode.window.activeTextEditor = place("file:///project/elsewhere.py");
   send("Explain it better", "", { again: shown().conversation.leaf });
-  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ text: "Explain it better" });
+  const better = await fake.next("ollm/chat/send");
+  expect(better.params).toMatchObject({ text: "Explain it better", context: ABOUT });
+  better.end(RESULT);
+});
+
+test("a release of what was asked elsewhere is about the same place", async () => {
+  await controller.stream("Explain app.py", ABOUT, () => Promise.resolve(RESULT));
+  await until(() => shown().conversation.responses[0]?.finish);
+  vscode.window.activeTextEditor = place("file:///project/elsewhere.py");
+  send("Explain app.py", "", { again: shown().conversation.leaf, isRelease: true });
+  expect((await fake.next("ollm/kraken/release")).params).toMatchObject({ text: "Explain app.py", context: ABOUT });
 });

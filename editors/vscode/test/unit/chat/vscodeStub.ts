@@ -75,7 +75,7 @@ export const vscode = {
       path: [base.path, ...more].join("/"),
       toString: () => more.join("/"),
     }),
-    parse: (text: string) => ({ text, toString: () => text }),
+    parse: (text: string) => ({ text, path: new URL(text).pathname, toString: () => text }),
   },
   window: {
     activeTextEditor: undefined as unknown,
