@@ -164,7 +164,6 @@ class Session:
         self.place: Place | None = None
         """Where the user was when the editor last asked for code actions."""
         self._ai_hints: AiHints | None = None
-        self._renewing = False
         self.followers: list[Callable[[str, str], None]] = []
         """Who wants to hear of renamed files and folders: the old address, then the new one."""
         self.streams: dict[str, ChatStream] = {}
@@ -218,16 +217,7 @@ class Session:
 
     def renew_settings(self) -> None:
         """Read the settings again in the background, so that `last_settings` is not older than one question."""
-
-        async def renew() -> None:
-            try:
-                await self.settings()
-            finally:
-                self._renewing = False
-
-        if not self._renewing:
-            self._renewing = True
-            self.spawn(renew())
+        self.spawn(self.settings())
 
     def _tell_settings(self, before: Settings | None, now: Settings) -> None:
         """Tell the client what follows from other settings."""

@@ -80,9 +80,10 @@ async def test_a_settings_file_that_is_saved_shows_in_the_status_at_once(tmp_pat
     async with near_editor(environment(tmp_path, SETTINGS)) as server:
         await server.initialize(capabilities=STATUS)
         await model(server, "ollama:everywhere")
-        environment(tmp_path, SETTINGS.replace("everywhere", "another"))
-        server.notify("textDocument/didSave", {"textDocument": {"uri": (tmp_path / "config.yaml").as_uri()}})
-        await model(server, "ollama:another")
+        for name in ("another", "third", "last"):
+            environment(tmp_path, SETTINGS.replace("everywhere", name))
+            server.notify("textDocument/didSave", {"textDocument": {"uri": (tmp_path / "config.yaml").as_uri()}})
+        await model(server, "ollama:last")
 
 
 @pytest.mark.parametrize("wants", [True, False])
