@@ -27,6 +27,13 @@ SAID = """
 local Chat = require('ollm.chat')
 return vim.tbl_map(function(one) return { one.head.speaker, one.text } end, Chat.current().transcript:messages())"""
 
+MARKED = """
+local Chat = require('ollm.chat')
+local buf = Chat.current().buf
+local marks = vim.api.nvim_buf_get_extmarks(buf, vim.api.nvim_create_namespace('ollm.chat'), 0, -1, { details = true })
+local seen = vim.tbl_filter(function(one) return not one[4].invalid end, marks)
+return vim.tbl_map(function(one) return vim.fn.getbufline(buf, one[2] + 1)[1] end, seen)"""
+
 CHOOSE = """
 vim.ui.select = function(items, options, choose)
   _G.offered = vim.tbl_map(options.format_item, items)
@@ -210,9 +217,15 @@ async def test_an_answer_is_undone_in_one_step_and_what_the_user_wrote_in_anothe
         await grows(editor, 0, 40)
         whole = [["you", "One?"], ["assistant", LONG], ["you", ""]]
         assert await said(editor) == whole
-        for left in ([["you", "One?"]], [["you", ""]], [["you", ""]]):
+        steps = [whole, [["you", "One?"]], [["you", ""]]]
+        for left in (*steps[1:], steps[-1]):
             await editor.keys("u")
             assert await editor.lua(SAID) == left
+        for back in (*reversed(steps[:2]), whole):
+            await editor.keys("<C-r>")
+            assert await editor.lua(SAID) == back
+        assert await editor.lua(MARKED) == ["## You", "## Assistant", "## You"]
+        await editor.keys("uu")
         await ask(editor, "GAOne?")
         await grows(editor, 0, 40)
         assert await said(editor) == whole

@@ -95,6 +95,14 @@ local function new()
       chat:_tell_room()
     end,
   })
+  api.nvim_create_autocmd("TextChanged", {
+    buffer = buf,
+    callback = function()
+      if chat.transcript.step:is_disturbed() then
+        chat.transcript:revive()
+      end
+    end,
+  })
   api.nvim_create_autocmd("BufUnload", {
     buffer = buf,
     callback = function()

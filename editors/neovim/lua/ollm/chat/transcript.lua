@@ -1,4 +1,5 @@
 --- The buffer of a chat: headings that are known by their marks, and answers that grow below them.
+local History = require("ollm.chat.history")
 local Step = require("ollm.chat.step")
 local render = require("ollm.render")
 
@@ -6,13 +7,14 @@ local api = vim.api
 local ns = api.nvim_create_namespace("ollm.chat")
 local inner = api.nvim_create_namespace("ollm.chat.parts")
 
-local YOU, ASSISTANT = "## You", "## Assistant"
+local HEADINGS = { you = "## You", assistant = "## Assistant" }
 
 ---@class ollm.Head
 ---@field speaker "you"|"assistant"
 ---@field response? string The id of a response that the server knows.
 ---@field place? ollm.Place What it was sent with.
 ---@field start? ollm.Start How it is sent, if not as a message.
+---@field told? string What stands behind it.
 
 ---@class ollm.Drawn
 ---@field part ollm.Part
@@ -37,18 +39,20 @@ local YOU, ASSISTANT = "## You", "## Assistant"
 ---@field buf integer
 ---@field heads table<integer, ollm.Head>
 ---@field step ollm.Step
+---@field history ollm.History
 local Transcript = {}
 Transcript.__index = Transcript
 
 ---@param buf integer
 ---@return ollm.Transcript
 function Transcript.new(buf)
-  return setmetatable({ buf = buf, heads = {}, step = Step.new(buf) }, Transcript)
+  return setmetatable({ buf = buf, heads = {}, step = Step.new(buf), history = History.new(buf) }, Transcript)
 end
 
 --- The messages from the first to the last.
 ---@return ollm.Message[]
 function Transcript:messages()
+  self:revive()
   local messages = {} ---@type ollm.Message[]
   for _, one in ipairs(api.nvim_buf_get_extmarks(self.buf, ns, 0, -1, { details = true })) do
     local mark, row, _, details = unpack(one)
@@ -112,12 +116,11 @@ function Transcript:_below(heading, told)
 end
 
 ---@param row integer
----@param heading string
+---@param head ollm.Head
 ---@param mark? integer
----@param told? string
 ---@return integer mark
-function Transcript:_head(row, heading, mark, told)
-  told = told or ""
+function Transcript:_head(row, head, mark)
+  local heading, told = HEADINGS[head.speaker], head.told or ""
   local below = self:_below(heading, told)
   return api.nvim_buf_set_extmark(self.buf, ns, row, 0, {
     id = mark,
@@ -138,8 +141,7 @@ end
 ---@param text string
 ---@return integer mark
 function Transcript:_add(head, text)
-  local heading = head.speaker == "you" and YOU or ASSISTANT
-  local lines = { heading, "" }
+  local lines = { HEADINGS[head.speaker], "" }
   vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
   local count = api.nvim_buf_line_count(self.buf)
   local last = api.nvim_buf_get_lines(self.buf, count - 1, count, false)[1]
@@ -154,9 +156,28 @@ function Transcript:_add(head, text)
     row = last ~= "" and count + 1 or count
     api.nvim_buf_set_lines(self.buf, count, count, false, lines)
   end
-  local mark = self:_head(row, heading)
+  local mark = self:_head(row, head)
   self.heads[mark] = head
+  self:_keep()
   return mark
+end
+
+function Transcript:_keep()
+  local rows = {} ---@type table<integer, integer>
+  for mark in pairs(self.heads) do
+    rows[mark] = self:_row(mark)
+  end
+  self.history:keep(rows)
+end
+
+--- Mark the headings again that a redo has brought back.
+function Transcript:revive()
+  for mark, row in pairs(self.history:rows()) do
+    local line = api.nvim_buf_get_lines(self.buf, row, row + 1, false)[1]
+    if not self:_row(mark) and line == HEADINGS[self.heads[mark].speaker] then
+      self:_head(row, self.heads[mark], mark)
+    end
+  end
 end
 
 --- Add a question, or room for one.
@@ -200,9 +221,10 @@ end
 ---@param mark integer
 ---@param told string
 function Transcript:tell(mark, told)
-  local row = self:_row(mark)
+  local row, head = self:_row(mark), self.heads[mark]
+  head.told = told
   if row then
-    self:_head(row, self.heads[mark].speaker == "you" and YOU or ASSISTANT, mark, told)
+    self:_head(row, head, mark)
   end
 end
 
