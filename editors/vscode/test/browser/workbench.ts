@@ -36,15 +36,17 @@ export class Workbench {
 
   private async choose(words: string, row: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget input.input");
-    // Whatever takes the focus closes the palette.
+    // Whatever takes the focus closes the palette, and keys would go to it: these words go to the palette or nowhere.
     await this.again(
       async () => {
         await this.page.keyboard.press("F1");
-        await input.fill(words, { timeout: 10_000 }).catch(() => undefined);
+        await input.evaluate(write, words, { timeout: 10_000 }).catch(() => undefined);
       },
-      () => this.row(row).waitFor({ timeout: 10_000 }),
+      async () => {
+        await this.row(row).waitFor({ timeout: 10_000 });
+        await input.press("Enter", { timeout: 10_000 });
+      },
     );
-    await this.page.keyboard.press("Enter");
   }
 
   /** A row of a list that asks something. */
@@ -114,4 +116,10 @@ export class Workbench {
       }
     }
   }
+}
+
+/** Write into a field as if it had been typed. */
+function write(field: SVGElement | HTMLElement, words: string): void {
+  (field as HTMLInputElement).value = words;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
 }

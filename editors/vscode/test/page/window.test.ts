@@ -121,6 +121,9 @@ test("a block that replaces a whole file is shown before, and is made only after
     await question.waitFor(PATIENCE);
     await answer();
     await question.waitFor({ state: "hidden", ...PATIENCE });
+    await window.page
+      .locator(".tab", { hasText: "other.py (ollm proposes)" })
+      .waitFor({ state: "hidden", ...PATIENCE });
     await bench.goToFile("other.py");
     await expect.poll(() => bench.text(), PATIENCE).toMatch(outcome);
   };
