@@ -120,6 +120,7 @@ async def test_whatever_is_not_a_yes_of_the_user_is_a_no(
 ) -> None:
     async with kraken_window(tmp_path, monkeypatch, says=lambda _: option) as window:
         await _ends(window, "permission_denied")
+        assert len(window.asked) == 1
 
 
 @pytest.mark.prop("krk-46")

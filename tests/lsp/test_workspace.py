@@ -58,6 +58,8 @@ async def test_each_folder_may_have_settings_and_the_first_one_counts(tmp_path: 
         await model(server, "ollama:two")
         change(server, removed=[two])
         await model(server, "ollama:everywhere")
+        told = [status["model"].removeprefix("ollama:") for status in server.notified("ollm/status")]
+        assert told == ["one", "two", "everywhere", "two", "everywhere"]
 
 
 async def test_what_the_editor_told_stays_when_folders_change(tmp_path: Path) -> None:
@@ -84,6 +86,8 @@ async def test_a_settings_file_that_is_saved_shows_in_the_status_at_once(tmp_pat
             environment(tmp_path, SETTINGS.replace("everywhere", name))
             server.notify("textDocument/didSave", {"textDocument": {"uri": (tmp_path / "config.yaml").as_uri()}})
         await model(server, "ollama:last")
+        # Two saves may be seen at once, but none is told late.
+        assert [status["model"] for status in server.notified("ollm/status")].count("ollama:last") == 1
 
 
 @pytest.mark.parametrize("wants", [True, False])
