@@ -1,12 +1,12 @@
 /** What VS Code calls: the parts of the extension are put together here. */
 import * as vscode from "vscode";
-import { registerChat, type Ask } from "./chat";
+import { registerChat } from "./chat";
 import { registerCommands } from "./commands";
 import { diagnostics } from "./diagnostics";
 import { registerModels } from "./models";
 import { registerNative } from "./native";
 import { Pages } from "./pages";
-import { Permissions } from "./permission";
+import { Permissions, type Ask } from "./permission";
 import type { Server } from "./server";
 import { ServerProcess } from "./server/client";
 import { shown } from "./shown";

@@ -1,12 +1,10 @@
 /** What of the editor goes along with the next question. */
 import * as vscode from "vscode";
-import type * as protocol from "../protocol";
+import { range as wireRange } from "../diagnostics";
 import type { ChatContext, ImageContent, Range } from "../protocol";
+import { SCHEMES } from "../server";
 import { workspaceFiles } from "./files";
 import type { Place } from "./messages";
-
-/** The documents that the server can read. */
-const SCHEMES: ReadonlySet<string> = new Set(["file", "untitled", "vscode-remote"]);
 
 interface Pinned {
   readonly uri: vscode.Uri;
@@ -138,12 +136,12 @@ export class Attachments implements vscode.Disposable {
 
 function active(): Pinned | undefined {
   const editor = vscode.window.activeTextEditor;
-  if (!editor || !SCHEMES.has(editor.document.uri.scheme)) return undefined;
+  if (!editor || !SCHEMES.includes(editor.document.uri.scheme)) return undefined;
   return { uri: editor.document.uri, range: editor.selection };
 }
 
 /** What the user calls a place; nothing where there is none. */
-export function placeNames({ uri, range }: protocol.Place): readonly string[] {
+export function placeNames({ uri, range }: ChatContext): readonly string[] {
   return uri === undefined ? [] : [named({ name: name(vscode.Uri.parse(uri)), lines: lines(range) })];
 }
 
@@ -160,8 +158,4 @@ function lines(range: Range | undefined): string {
   const { start, end } = range;
   if (start.line !== end.line) return `${start.line + 1}–${end.line + 1}`;
   return start.character === end.character ? "" : String(start.line + 1);
-}
-
-function wireRange({ start, end }: vscode.Range): Range {
-  return { start: { line: start.line, character: start.character }, end: { line: end.line, character: end.character } };
 }

@@ -1,12 +1,10 @@
 /** What can be done with a block of code: copy, insert, apply. Changes are edits of the editor, which can be undone. */
 import * as vscode from "vscode";
-import { unreachable, type PermissionParams, type PermissionResult } from "../protocol";
+import type { Ask } from "../permission";
+import { unreachable, type PermissionParams } from "../protocol";
 import { fileOf } from "./fence";
 import type { CodeAction } from "./messages";
 import { inserted, place, type Placement, type Target } from "./placement";
-
-/** Shows a change beside what is there, and waits for the user's yes or no. */
-export type Ask = (params: PermissionParams, token: vscode.CancellationToken) => Promise<PermissionResult>;
 
 /** Counts what was asked: questions need an id. */
 let questions = 0;
@@ -18,7 +16,7 @@ export async function useCode(action: CodeAction, code: string, info: string, as
       await vscode.env.clipboard.writeText(code);
       return undefined;
     case "insert":
-      return change(await editorFor(""), (target) => inserted(code, target), []);
+      return change(await editorFor(""), (target) => inserted(code, target), [], ask);
     case "apply": {
       const editor = await editorFor(fileOf(info));
       const symbols = await definitions(editor.document);
@@ -33,14 +31,14 @@ async function change(
   editor: vscode.TextEditor,
   placed: (target: Target) => Placement,
   symbols: Target["symbols"],
-  ask?: Ask,
+  ask: Ask,
 ): Promise<string | undefined> {
   const { document } = editor;
   const selection = [document.offsetAt(editor.selection.start), document.offsetAt(editor.selection.end)] as const;
   const { start, end, text, isRewrite } = placed({ text: document.getText(), selection, symbols });
   let range = new vscode.Range(document.positionAt(start), document.positionAt(end));
   const name = vscode.workspace.asRelativePath(document.uri);
-  if (isRewrite && ask) {
+  if (isRewrite) {
     const { optionId, feedback } = await ask(
       question(document, name, text),
       new vscode.CancellationTokenSource().token,

@@ -1,11 +1,12 @@
 /** What the user does in the view becomes requests to the server, and what the server tells is shown in the view. */
 import * as vscode from "vscode";
+import type { Ask } from "../permission";
 import { unreachable, type ChatContext, type ChatSendParams, type ChatSendResult, type Place } from "../protocol";
 import { ServerError, type Server } from "../server";
 import { shown } from "../shown";
 import { Attachments, placeNames } from "./attachments";
 import { parentId, placeFor } from "./branches";
-import { useCode, type Ask } from "./codeBlocks";
+import { useCode } from "./codeBlocks";
 import { EMPTY, type Conversation } from "./conversation";
 import { workspaceFiles } from "./files";
 import { openLink, openLocation } from "./links";

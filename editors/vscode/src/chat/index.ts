@@ -1,12 +1,10 @@
 /** The chat view. */
 import * as vscode from "vscode";
+import type { Ask } from "../permission";
 import type { ChatSendResult, Place } from "../protocol";
 import type { Server } from "../server";
-import type { Ask } from "./codeBlocks";
 import { ChatController } from "./controller";
 import type { Run } from "./openChat";
-
-export type { Ask };
 
 export interface Chat extends vscode.Disposable {
   /**

@@ -11,6 +11,9 @@ const ASKING = "ollm.asking";
 const RELEASE = "ollm.askingRelease";
 const SEVERAL = "ollm.askingSeveral";
 
+/** Shows what may happen, and waits for the user's yes or no. */
+export type Ask = Permissions["ask"];
+
 export class Permissions implements vscode.Disposable {
   private readonly documents = new ProposedDocuments();
   private readonly reminder = vscode.window.createStatusBarItem("ollm.permission", vscode.StatusBarAlignment.Left, 98);

@@ -16,13 +16,13 @@ import {
   type WorkDoneProgressEnd,
   type WorkDoneProgressReport,
 } from "vscode-languageclient/node";
+import type { Ask } from "../permission";
 import type {
   ChatEvent,
   Commands,
   DiagnosticsParams,
   DiagnosticsResult,
   PermissionParams,
-  PermissionResult,
   Requests,
   Status,
 } from "../protocol";
@@ -39,7 +39,7 @@ import { traceChannel } from "./trace";
 
 /** How the extension answers what the server asks. */
 export interface Answers {
-  permission(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult>;
+  permission: Ask;
   diagnostics(params: DiagnosticsParams): DiagnosticsResult;
 }
 
