@@ -36,13 +36,15 @@ EXPLAINED = """\
 1. It takes a name.
 2. It puts the name into a sentence, by an f-string.
 3. It returns the sentence; nothing is printed."""
-TESTED = """\
+CASES = """\
 Three cases are worth a test:
 
 - a usual name, such as `"Ada"`;
 - an empty name: should it greet nobody?
 - a name with letters beyond ASCII, such as `"Zoë"`.
-
+"""
+TESTED = f"""\
+{CASES}
 Nothing here depends on the time of day: `greet` says *Good morning* as it did yesterday."""
 
 

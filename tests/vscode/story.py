@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from tests.editors.pictures import ASKED, EXPLAINED, TESTED
+from tests.editors.pictures import ASKED, CASES, EXPLAINED
 from tests.editors.scene import CODE, NAME, TEXT, polite
 from tests.editors.user import User
 from tests.lsp.test_homecoming import saying
@@ -28,6 +28,16 @@ GREETED = TEXT.replace("Grüße, wie es sich gehört.", "Greet.")
 OTHER = "other.py"
 VALUE = "VALUE = 1\n"
 
+
+SKETCH = f"""\
+{CASES}
+The last of them:
+
+```python
+def test_beyond_ascii():
+    assert "Zoë" in greet("Zoë")
+```
+"""
 
 WHOLE = f"All of it:\n\n```python {OTHER}\nVALUE = 2\nMORE = 3\n```\n"
 """A new version of a whole file."""
@@ -68,7 +78,7 @@ def said(request: dict[str, Any]) -> Sequence[Step]:
     if "Write it anew." in asked:
         return words(WHOLE)
     if ASKED in asked:
-        return words(TESTED)
+        return words(SKETCH)
     return words(EXPLAINED if "xplain" in asked else CODE)
 
 

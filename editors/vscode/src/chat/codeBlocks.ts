@@ -9,6 +9,9 @@ import { inserted, place, type Placement, type Target } from "./placement";
 /** Counts what was asked: questions need an id. */
 let questions = 0;
 
+/** How long the user is shown what was written, and told. */
+const SHOWN_MS = 5_000;
+
 /** Gives the user's words for the model, where they want something else than what it wrote. */
 export async function useCode(action: CodeAction, code: string, info: string, ask: Ask): Promise<string | undefined> {
   switch (action) {
@@ -39,10 +42,7 @@ async function change(
   let range = new vscode.Range(document.positionAt(start), document.positionAt(end));
   const name = vscode.workspace.asRelativePath(document.uri);
   if (isRewrite) {
-    const { optionId, feedback } = await ask(
-      question(document, name, text),
-      new vscode.CancellationTokenSource().token,
-    );
+    const { optionId, feedback } = await ask(question(document, name, text));
     if (optionId !== "allow_once") return feedback;
     // The user saw the document as it was when they said yes, whatever has been typed since they were asked.
     range = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length));
@@ -53,14 +53,26 @@ async function change(
     void vscode.window.showErrorMessage(`${name} could not be changed.`);
     return undefined;
   }
-  const changed = new vscode.Range(document.positionAt(start), document.positionAt(start + text.length));
+  const written = new vscode.Range(document.positionAt(start), document.positionAt(start + text.length));
+  // Behind it, and not a selection, which the next block would replace.
   const shown = await vscode.window.showTextDocument(document, {
     viewColumn: editor.viewColumn ?? vscode.ViewColumn.Active,
-    selection: changed,
+    selection: new vscode.Range(written.end, written.end),
   });
-  shown.revealRange(changed, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  vscode.window.setStatusBarMessage(`Changed ${name}. Undo takes it back.`, 5000);
+  shown.revealRange(written, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  highlight(shown, written);
+  vscode.window.setStatusBarMessage(`Changed ${name}. Undo takes it back.`, SHOWN_MS);
   return undefined;
+}
+
+function highlight(editor: vscode.TextEditor, range: vscode.Range): void {
+  const mark = vscode.window.createTextEditorDecorationType({
+    backgroundColor: new vscode.ThemeColor("editor.rangeHighlightBackground"),
+  });
+  editor.setDecorations(mark, [range]);
+  setTimeout(() => {
+    mark.dispose();
+  }, SHOWN_MS);
 }
 
 /** Nobody sees at a glance what becomes of a whole document. */

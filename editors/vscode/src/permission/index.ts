@@ -51,11 +51,11 @@ export class Permissions implements vscode.Disposable {
     ];
   }
 
-  /** Ask, after those that were asked before. */
-  ask(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult> {
+  /** Ask, after those that were asked before. What has no token is asked by the extension itself, whatever servers do. */
+  ask(params: PermissionParams, token?: vscode.CancellationToken): Promise<PermissionResult> {
     const { gone } = this;
     const asked = this.last.then(() =>
-      gone === this.gone ? this.askNow(params, token) : { optionId: no(params.options) },
+      token && gone !== this.gone ? { optionId: no(params.options) } : this.askNow(params, token),
     );
     this.last = asked.catch(() => undefined);
     return asked;
@@ -64,22 +64,23 @@ export class Permissions implements vscode.Disposable {
   /** The server has gone: nobody waits for an answer any more. */
   withdraw(): void {
     this.gone += 1;
-    this.current?.answer("reject_once");
+    if (this.current?.isServers) this.current.answer("reject_once");
   }
 
   dispose(): void {
     this.withdraw();
+    this.current?.answer("reject_once");
     vscode.Disposable.from(...this.disposables).dispose();
   }
 
-  private async askNow(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult> {
-    if (token.isCancellationRequested) return { optionId: no(params.options) };
-    const question = new Question(params, this.documents);
+  private async askNow(params: PermissionParams, token?: vscode.CancellationToken): Promise<PermissionResult> {
+    if (token?.isCancellationRequested) return { optionId: no(params.options) };
+    const question = new Question(params, token !== undefined, this.documents);
     this.current = question;
     this.reminder.text = `$(question) ollm asks: ${params.title}`;
     this.reminder.tooltip = "Answer the question of ollm";
     this.reminder.show();
-    const withdrawn = token.onCancellationRequested(() => {
+    const withdrawn = token?.onCancellationRequested(() => {
       question.answer("reject_once");
     });
     await setContexts({
@@ -94,7 +95,7 @@ export class Permissions implements vscode.Disposable {
       return await question.answered;
     } finally {
       this.current = undefined;
-      withdrawn.dispose();
+      withdrawn?.dispose();
       this.reminder.hide();
       await setContexts({ [ASKING]: false, [RELEASE]: false, [SEVERAL]: false });
       await question.close();
@@ -118,6 +119,7 @@ class Question {
 
   constructor(
     private readonly params: PermissionParams,
+    readonly isServers: boolean,
     documents: ProposedDocuments,
   ) {
     this.exhibit = new Exhibit(documents, params);

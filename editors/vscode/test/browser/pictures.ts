@@ -18,7 +18,7 @@ await bench.open();
 await bench.openFile("greeting.py");
 let view = await bench.chat();
 await bench.ask(view, "What would you test here?");
-await view.getByText("yesterday").waitFor(patience);
+await view.getByText("The last of them").waitFor(patience);
 await bench.settled(view);
 await draw("chat");
 
