@@ -75,7 +75,7 @@ async def choose_provider(session: Session, usable: Sequence[Candidate], others:
     actions = [{"title": NONE}, *({"title": one.name} for one in usable)]
     params = {"type": 3, "message": message, "actions": actions}
     try:
-        answer = await session.rpc.ask("window/showMessageRequest", params, timeout=ANSWER_TIME)
+        answer = await session.rpc.ask("window/showMessageRequest", params, timeout=ANSWER_TIME, is_question=True)
     except (TimeoutError, JsonRpcException):
         return None
     chosen = object_in(answer).get("title")

@@ -127,7 +127,8 @@ class EditorOfSession:
 
     async def _answer(self, method: str, params: dict[str, Any], number: str | None = None) -> Any:
         try:
-            return await self._session.rpc.ask(method, params, timeout=self._answer_time, number=number)
+            rpc = self._session.rpc
+            return await rpc.ask(method, params, timeout=self._answer_time, number=number, is_question=True)
         except (TimeoutError, JsonRpcException):
             return None
 

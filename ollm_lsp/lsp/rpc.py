@@ -50,6 +50,7 @@ class Rpc(JsonRPCProtocol):
         self.phase = Phase.STARTED
         self._params: dict[str, type[Any]] = {}
         self._asked: dict[Any, asyncio.Future[Any]] = {}
+        self._questions: set[asyncio.Future[Any]] = set()
         self._numbers = count(1)
 
     def handle(self, method: str, params: type[Any], handler: Callable[[Any], Any]) -> None:
@@ -137,23 +138,33 @@ class Rpc(JsonRPCProtocol):
 
         super()._execute_handler(msg_id, handler, forget, args, kwargs)
 
-    async def ask(self, method: str, params: Any, *, timeout: float, number: str | None = None) -> Any:
+    async def ask(
+        self, method: str, params: Any, *, timeout: float, number: str | None = None, is_question: bool = False
+    ) -> Any:
         """Ask the client. No answer in time is a `TimeoutError`, a refusal a `JsonRpcException`.
 
-        A `number` of its own lets a client know the request by something in its params when it is withdrawn.
+        A `number` of its own lets a client know the request by something in its params when it is withdrawn. Questions
+        to the user are shown one after the other by most clients, so that the time of each begins after those before.
 
         pygls keeps its own requests together with those of the client, where one may be mistaken for the other, and
         keeps what is never answered for ever.
         """
         number = number or f"ollm-{next(self._numbers)}"
         self._asked[number] = answer = asyncio.get_running_loop().create_future()
+        earlier = tuple(self._questions) if is_question else ()
+        if is_question:
+            self._questions.add(answer)
         self._send_data(JsonRPCRequestMessage(number, method, self.VERSION, params))
         try:
+            for other in earlier:
+                await asyncio.wait((answer, other), return_when=asyncio.FIRST_COMPLETED)
             return await asyncio.wait_for(answer, timeout)
         except (TimeoutError, asyncio.CancelledError):
             self.notify("$/cancelRequest", {"id": number})  # a dialog that nobody waits for should not stay open
             raise
         finally:
+            answer.cancel()
+            self._questions.discard(answer)
             del self._asked[number]
 
     def _hear(self, number: Any, message: dict[str, Any]) -> None:

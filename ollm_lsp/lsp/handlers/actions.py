@@ -81,7 +81,9 @@ async def _instruction(session: Session, name: str) -> str:
         )
         params = {"type": 3, "message": message, "actions": [{"title": text} for text in READY[name]]}
         try:
-            chosen = object_in(await session.rpc.ask("window/showMessageRequest", params, timeout=ANSWER_TIME))
+            chosen = object_in(
+                await session.rpc.ask("window/showMessageRequest", params, timeout=ANSWER_TIME, is_question=True)
+            )
         except (TimeoutError, JsonRpcException):
             chosen = {}
         if chosen.get("title") in READY[name]:
