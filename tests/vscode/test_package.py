@@ -63,4 +63,4 @@ async def test_a_newcomer_installs_the_server_from_the_editor_with_pip(
             picture = str(tmp_path / "failed.png")
             outcome = await opened.run("node", "out/install.mjs", PICTURE=picture)
     assert outcome.status == 0, f"{outcome.output}\nSee {picture}"
-    assert list(user.folder.glob("profile/user/User/globalStorage/ollm.ollm-lsp/server/bin/ollm-lsp"))
+    assert list(user.folder.glob("profile/user/User/globalStorage/ollm.ollm-lsp/server/*/bin/ollm-lsp"))

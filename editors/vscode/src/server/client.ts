@@ -1,6 +1,7 @@
 /** The language server as a process: found, started, started again, and asked. */
 import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";
+import * as path from "node:path";
 import * as readline from "node:readline";
 import * as vscode from "vscode";
 import {
@@ -28,8 +29,9 @@ import type {
 } from "../protocol";
 import { SCHEMES, ServerError, type RequestOptions, type Server, type ServerState } from "../server";
 import { shown } from "../shown";
+import { Environments } from "./environments";
 import { serverError, startError } from "./errors";
-import { installServer, privateEnvironment } from "./install";
+import { installServer } from "./install";
 import { locate, WrongSetting, type Found } from "./locate";
 import { Lifecycle, Missing } from "./lifecycle";
 import { serverKeys, setOptions } from "./options";
@@ -79,7 +81,11 @@ export class ServerProcess implements Server, vscode.Disposable {
       changed: (state) => {
         if (state !== "running") this.status = undefined;
         this.stateEmitter.fire(state);
-        if (state === "running") this.startEmitter.fire();
+        if (state !== "running") return;
+        this.startEmitter.fire();
+        this.environments.tidy().catch((error: unknown) => {
+          this.log.debug(String(error));
+        });
       },
       ended: (isStartedAgain) => {
         this.tellOfEnd(isStartedAgain);
@@ -91,6 +97,7 @@ export class ServerProcess implements Server, vscode.Disposable {
     },
     new Restarts(MOST_RESTARTS, RESTARTS_WITHIN_MS),
   );
+  private readonly environments: Environments;
   private readonly keys: string[];
   private tokens = 0;
 
@@ -100,10 +107,11 @@ export class ServerProcess implements Server, vscode.Disposable {
   readonly onStatus = this.statusEmitter.event;
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
+    context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
     private readonly answers: Answers,
   ) {
+    this.environments = new Environments(path.join(context.globalStorageUri.fsPath, "server"));
     this.keys = serverKeys(context.extension);
   }
 
@@ -141,10 +149,9 @@ export class ServerProcess implements Server, vscode.Disposable {
     return this.lifecycle.restart();
   }
 
-  async install(): Promise<void> {
-    await this.lifecycle.stop();
-    await installServer(this.context, this.log);
-    await this.start();
+  /** Whoever asks while one is installed waits for that. */
+  install(): Promise<void> {
+    return this.lifecycle.install(() => installServer(this.environments, this.log));
   }
 
   dispose(): Promise<void> {
@@ -192,7 +199,7 @@ export class ServerProcess implements Server, vscode.Disposable {
         setting: vscode.workspace.getConfiguration("ollm").get<string>("server.path") ?? "",
         python: activePython,
         path: process.env["PATH"] ?? "",
-        privateEnvironment: privateEnvironment(this.context),
+        privateEnvironment: await this.environments.current(),
         exists: (file) =>
           access(file, constants.X_OK).then(
             () => true,
@@ -202,18 +209,22 @@ export class ServerProcess implements Server, vscode.Disposable {
       if (found) return found;
     } catch (error) {
       if (!(error instanceof WrongSetting)) throw error;
-      void this.offer(vscode.window.showErrorMessage, error.message, {
-        "Open Settings": openServerSettings,
-        "Clear the Setting": clearServerPath,
+      const { message } = error;
+      throw new Missing(message, () => {
+        void this.offer(vscode.window.showErrorMessage, message, {
+          "Open Settings": openServerSettings,
+          "Clear the Setting": clearServerPath,
+        });
       });
-      throw new Missing(error.message);
     }
-    void this.offer(
-      vscode.window.showInformationMessage,
-      "ollm needs its language server, ollm-lsp, which is not installed. It can be installed for this extension alone.",
-      { Install: () => shown(this.install()), "Choose Path": openServerSettings },
-    );
-    throw new Missing("ollm-lsp is not installed.", "Run: ollm: Install Server");
+    const offer = (): void => {
+      void this.offer(
+        vscode.window.showInformationMessage,
+        "ollm needs its language server, ollm-lsp, which is not installed. It can be installed for this extension alone.",
+        { Install: () => shown(this.install()), "Choose Path": openServerSettings },
+      );
+    };
+    throw new Missing("ollm-lsp is not installed.", offer, "Run: ollm: Install Server");
   }
 
   private newClient({ command, source }: Found): Client {

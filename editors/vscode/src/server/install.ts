@@ -1,48 +1,45 @@
 /** Install the server into an environment of the extension's own, with the user's Python. */
 import { execFile, spawn } from "node:child_process";
-import { rm } from "node:fs/promises";
-import * as path from "node:path";
 import * as readline from "node:readline";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
-import { activePython } from "./python";
+import type { Environments } from "./environments";
 import { programOf } from "./locate";
+import { activePython } from "./python";
 
 const run = promisify(execFile);
 const OLDEST = [3, 11] as const;
 /** Where `python3` is too old, a newer one often has only its full name. */
 const PYTHONS = ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python"];
 
-export function privateEnvironment(context: vscode.ExtensionContext): string {
-  return path.join(context.globalStorageUri.fsPath, "server");
-}
-
-/** The user is told when it could not be installed. */
-export async function installServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Promise<void> {
+/** Whether it was installed. The user is told when it could not be. */
+export async function installServer(environments: Environments, log: vscode.LogOutputChannel): Promise<boolean> {
   const python = await newEnoughPython();
   if (!python) {
     void vscode.window.showErrorMessage(
       `ollm needs Python ${OLDEST.join(".")} or newer. Install it, then run "ollm: Install Server" again.`,
     );
-    return;
+    return false;
   }
-  const environment = privateEnvironment(context);
   const wanted = vscode.workspace.getConfiguration("ollm").get<string>("server.package") ?? "ollm-lsp[embedded]";
-  const pip = [programOf(environment, process.platform, "python"), "-m", "pip", "--disable-pip-version-check"];
   try {
     await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: "Installing ollm-lsp", cancellable: true },
-      async (progress, token) => {
-        progress.report({ message: "making a Python environment" });
-        await rm(environment, { recursive: true, force: true });
-        await logged([python, "-m", "venv", environment], log, token);
-        progress.report({ message: `installing ${wanted}, which may take some minutes` });
-        await logged([...pip, "install", "--upgrade", wanted], log, token);
-      },
+      (progress, token) =>
+        environments.renew(async (environment) => {
+          const program = (name: string): string => programOf(environment, process.platform, name);
+          const pip = [program("python"), "-m", "pip", "--disable-pip-version-check"];
+          progress.report({ message: "making a Python environment" });
+          await logged([python, "-m", "venv", environment], log, token);
+          progress.report({ message: `installing ${wanted}, which may take some minutes` });
+          await logged([...pip, "install", "--upgrade", wanted], log, token);
+          // The setting may name a package that has no server in it.
+          await logged([program("ollm-lsp"), "--version"], log, token);
+        }),
     );
+    return true;
   } catch (error) {
-    await rm(environment, { recursive: true, force: true });
-    if (error instanceof vscode.CancellationError) return;
+    if (error instanceof vscode.CancellationError) return false;
     log.error(String(error));
     const show = "Show Log";
     void vscode.window
@@ -50,6 +47,7 @@ export async function installServer(context: vscode.ExtensionContext, log: vscod
       .then((chosen) => {
         if (chosen === show) log.show();
       });
+    return false;
   }
 }
 

@@ -19,9 +19,13 @@ export interface Surroundings<C> {
   notStarted(error: unknown): ServerError;
 }
 
-/** There is nothing to start. The user has been told. */
+/** There is nothing to start. `tell` offers the user what helps. */
 export class Missing extends ServerError {
-  constructor(message: string, remedy = "") {
+  constructor(
+    message: string,
+    readonly tell: () => void,
+    remedy = "",
+  ) {
     super(message, "unavailable", remedy, true);
   }
 }
@@ -30,6 +34,8 @@ export class Lifecycle<C extends Startable> {
   private current: C | undefined;
   /** The start that is under way. One that is no longer this one is not wanted any more. */
   private starting: Promise<void> | undefined;
+  /** The install that is under way. */
+  private installing: Promise<void> | undefined;
 
   state: ServerState = "stopped";
 
@@ -54,6 +60,16 @@ export class Lifecycle<C extends Startable> {
     return this.begin(this.stop());
   }
 
+  /**
+   * One at a time, whoever asks. What runs goes on until `work` has brought a new one; a start that finds none waits for
+   * it. `work` tells the user when it has brought nothing.
+   */
+  async install(work: () => Promise<boolean>): Promise<void> {
+    this.installing ??= this.renew(work);
+    await this.installing;
+    await this.starting;
+  }
+
   async stop(): Promise<void> {
     const client = this.current;
     this.current = undefined;
@@ -73,6 +89,15 @@ export class Lifecycle<C extends Startable> {
     else this.settle("failed");
   }
 
+  private async renew(work: () => Promise<boolean>): Promise<void> {
+    if (this.state === "missing") this.begin().catch(() => undefined); // the user has been told
+    try {
+      if (await work()) this.restart().catch(() => undefined); // the user has been told
+    } finally {
+      this.installing = undefined;
+    }
+  }
+
   /** Requests wait from here on: the state is `starting` at once. */
   private begin(before?: Promise<void>): Promise<void> {
     const starting: Promise<void> = this.launch(() => this.starting === starting, before);
@@ -84,7 +109,7 @@ export class Lifecycle<C extends Startable> {
   private async launch(isWanted: () => boolean, before?: Promise<void>): Promise<void> {
     await before;
     try {
-      if (isWanted()) await this.run(await this.around.make(), isWanted);
+      if (isWanted()) await this.run(await this.make(), isWanted);
     } catch (error) {
       if (isWanted()) {
         this.settle(error instanceof Missing ? "missing" : "failed");
@@ -95,6 +120,20 @@ export class Lifecycle<C extends Startable> {
     else if (this.starting) await this.starting;
     else if (this.state !== "running")
       throw new ServerError("ollm-lsp was stopped.", "unavailable", "Run: ollm: Restart Server");
+  }
+
+  private async make(): Promise<C> {
+    const before = this.installing;
+    try {
+      return await this.around.make();
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error;
+      const installing = before ?? this.installing;
+      // After it, there is a newer start than this one, or the user knows why there is none.
+      if (installing) await installing;
+      else error.tell();
+      throw error;
+    }
   }
 
   private async run(client: C, isWanted: () => boolean): Promise<void> {

@@ -30,13 +30,16 @@ class Fixture {
   readonly states: ServerState[] = [];
   readonly told: string[] = [];
   isMissing = false;
+  private looked = Promise.resolve();
   readonly lifecycle = new Lifecycle<FakeClient>(
     {
-      make: () => {
-        if (this.isMissing) return Promise.reject(new Missing("There is none."));
+      make: async () => {
+        const { isMissing } = this;
+        await this.looked;
+        if (isMissing) throw new Missing("There is none.", () => this.told.push("missing"));
         const client = new FakeClient();
         this.clients.push(client);
-        return Promise.resolve(client);
+        return client;
       },
       changed: (state) => this.states.push(state),
       ended: (isStartedAgain) => this.told.push(isStartedAgain ? "again" : "left"),
@@ -47,6 +50,15 @@ class Fixture {
     },
     new Restarts(1, 1000),
   );
+
+  /** From now on, who looks for a server finds what there is only when the result is called. */
+  slowLook(): () => void {
+    let end = (): void => undefined;
+    this.looked = new Promise((resolve) => {
+      end = resolve;
+    });
+    return end;
+  }
 
   async made(index: number): Promise<FakeClient> {
     await turn();
@@ -67,6 +79,19 @@ class Fixture {
   get alive(): FakeClient[] {
     return this.clients.filter(({ isDisposed }) => !isDisposed);
   }
+}
+
+/** Brings a new server, or none, when the test says so. */
+class FakeInstall {
+  count = 0;
+  end: (isNew: boolean) => void = () => undefined;
+
+  readonly work = (): Promise<boolean> => {
+    this.count++;
+    return new Promise((resolve) => {
+      this.end = resolve;
+    });
+  };
 }
 
 /** Until all that can go on has gone on. */
@@ -211,8 +236,127 @@ test("nothing to start is another state than a failure, and can be mended", asyn
   fixture.isMissing = true;
   await expect(fixture.lifecycle.start()).rejects.toThrow("There is none.");
   expect(fixture.lifecycle.state).toBe("missing");
-  expect(fixture.told).toEqual([]);
+  expect(fixture.told).toEqual(["missing"]);
   fixture.isMissing = false;
   await fixture.running();
   expect(fixture.lifecycle.state).toBe("running");
+});
+
+test("who asks for a server or for an install while one is installed waits for it, and is not asked again", async () => {
+  const fixture = new Fixture();
+  const { lifecycle } = fixture;
+  const install = new FakeInstall();
+  fixture.isMissing = true;
+  await expect(lifecycle.start()).rejects.toThrow(Missing);
+  const first = lifecycle.install(install.work);
+  expect(lifecycle.state).toBe("starting");
+  const all = [first, lifecycle.start(), lifecycle.install(install.work), lifecycle.restart()];
+  await turn();
+  expect(install.count).toBe(1);
+  fixture.isMissing = false;
+  install.end(true);
+  (await fixture.made(0)).answer();
+  await Promise.all(all);
+  expect(lifecycle.state).toBe("running");
+  expect(fixture.clients).toHaveLength(1);
+  expect(fixture.told).toEqual(["missing"]);
+});
+
+test("after an install that brought nothing the user is not asked again, and another can be made", async () => {
+  const fixture = new Fixture();
+  const { lifecycle } = fixture;
+  const install = new FakeInstall();
+  fixture.isMissing = true;
+  await expect(lifecycle.start()).rejects.toThrow(Missing);
+  const all = [lifecycle.install(install.work), lifecycle.start()].map((one) => expect(one).rejects.toThrow(Missing));
+  await turn();
+  install.end(false);
+  await Promise.all(all);
+  expect(lifecycle.state).toBe("missing");
+  expect(fixture.told).toEqual(["missing"]);
+  const again = lifecycle.install(install.work);
+  await turn();
+  fixture.isMissing = false;
+  install.end(true);
+  (await fixture.made(0)).answer();
+  await again;
+  expect(install.count).toBe(2);
+  expect(lifecycle.state).toBe("running");
+});
+
+test("an install that ends while a server is looked for still counts", async () => {
+  for (const isNew of [true, false]) {
+    const fixture = new Fixture();
+    const { lifecycle } = fixture;
+    const install = new FakeInstall();
+    fixture.isMissing = true;
+    await expect(lifecycle.start()).rejects.toThrow(Missing);
+    const installed = lifecycle.install(install.work);
+    const look = fixture.slowLook();
+    const asked = lifecycle.restart();
+    await turn();
+    fixture.isMissing = !isNew;
+    install.end(isNew);
+    await turn();
+    look();
+    if (isNew) {
+      (await fixture.made(0)).answer();
+      await Promise.all([installed, asked]);
+    } else await Promise.all([installed, asked].map((one) => expect(one).rejects.toThrow(Missing)));
+    expect(fixture.told).toEqual(["missing"]);
+  }
+});
+
+test("an install that begins while a server is looked for is waited for", async () => {
+  const fixture = new Fixture();
+  const { lifecycle } = fixture;
+  const install = new FakeInstall();
+  fixture.isMissing = true;
+  const look = fixture.slowLook();
+  const asked = lifecycle.start();
+  await turn();
+  const installed = lifecycle.install(install.work);
+  look();
+  await turn();
+  fixture.isMissing = false;
+  install.end(true);
+  (await fixture.made(0)).answer();
+  await Promise.all([asked, installed]);
+  expect(fixture.told).toEqual([]);
+});
+
+test("a server that runs goes on until there is a new one", async () => {
+  const fixture = new Fixture();
+  const { lifecycle } = fixture;
+  const install = new FakeInstall();
+  const old = await fixture.running();
+  const failed = lifecycle.install(install.work);
+  await lifecycle.start();
+  install.end(false);
+  await failed;
+  expect(fixture.alive).toEqual([old]);
+  const installed = lifecycle.install(install.work);
+  await turn();
+  expect(lifecycle.client).toBe(old);
+  install.end(true);
+  const next = await fixture.made(1);
+  next.answer();
+  await installed;
+  expect(lifecycle.client).toBe(next);
+  expect(fixture.alive).toEqual([next]);
+  expect(fixture.told).toEqual([]);
+});
+
+test("a server that ends while a new one is installed is started again at once", async () => {
+  const fixture = new Fixture();
+  const { lifecycle } = fixture;
+  const install = new FakeInstall();
+  const old = await fixture.running();
+  const installed = lifecycle.install(install.work);
+  lifecycle.ended(old);
+  (await fixture.made(1)).answer();
+  await turn();
+  expect(lifecycle.state).toBe("running");
+  install.end(false);
+  await installed;
 });
