@@ -4,21 +4,39 @@ import type { FromView, Surroundings } from "../messages";
 import { h, renew } from "./dom";
 import { icon, type IconName } from "./icons";
 
+interface Picture {
+  readonly mimeType: string;
+  /** Nothing until it is read. */
+  data: string | null;
+}
+
 type Along = Pick<Surroundings, "place" | "isPlaceSent" | "isPinned" | "files">;
 
 export class Chips {
   readonly element = h("div", { class: "chips", role: "group", "aria-label": "Sent along with the question" });
   private along: Along = { place: null, isPlaceSent: true, isPinned: false, files: [] };
-  private pictures: readonly ImageContent[] = [];
+  private pictures: readonly Picture[] = [];
+  private reading: Promise<unknown> = Promise.resolve();
 
-  /** `leave` gets the focus when the chip that had it has gone. */
+  /** `leave` gets the focus when the chip that had it has gone, `fail` the name of a picture that cannot be read. */
   constructor(
     private readonly post: (message: FromView) => void,
     private readonly leave: () => void,
+    private readonly fail: (name: string) => void,
   ) {}
 
+  /** Those that are read. */
   get images(): readonly ImageContent[] {
-    return this.pictures;
+    return this.pictures.flatMap(({ mimeType, data }) => (data === null ? [] : [{ mimeType, data }]));
+  }
+
+  get isReading(): boolean {
+    return this.pictures.some(({ data }) => data === null);
+  }
+
+  /** When all that was taken until now is read, or cannot be. */
+  get whenRead(): Promise<unknown> {
+    return this.reading;
   }
 
   show({ place, isPlaceSent, isPinned, files }: Along): void {
@@ -32,7 +50,7 @@ export class Chips {
   /** Take the pictures of a paste or a drop; whether there were any. */
   take(data: DataTransfer | null): boolean {
     const files = [...(data?.files ?? [])].filter((file) => /^image\/(png|jpeg|gif|webp)$/.test(file.type));
-    for (const file of files) void this.read(file);
+    this.reading = Promise.all([this.reading, ...files.map((file) => this.read(file))]);
     return files.length > 0;
   }
 
@@ -42,9 +60,20 @@ export class Chips {
   }
 
   private async read(file: File): Promise<void> {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    const data = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-    this.pictures = [...this.pictures, { mimeType: file.type, data }];
+    const picture: Picture = { mimeType: file.type, data: null };
+    this.pictures = [...this.pictures, picture];
+    this.render();
+    try {
+      picture.data = await base64(file);
+    } catch {
+      if (!this.pictures.includes(picture)) return;
+      this.detach(picture);
+      this.fail(file.name);
+    }
+  }
+
+  private detach(picture: Picture): void {
+    this.pictures = this.pictures.filter((other) => other !== picture);
     this.render();
   }
 
@@ -80,8 +109,7 @@ export class Chips {
       );
     this.pictures.forEach((picture, index) => {
       const remove = chipButton("picture", "close", `Detach picture ${index + 1}`, () => {
-        this.pictures = this.pictures.filter((other) => other !== picture);
-        this.render();
+        this.detach(picture);
       });
       chips.push(chip(`Picture ${index + 1}`, "", "Attached picture", remove));
     });
@@ -103,4 +131,19 @@ function chip(name: string, state: string, title: string, button: HTMLElement): 
 function chipButton(action: string, name: IconName, label: string, onClick: () => void): HTMLElement {
   const props = { class: "chip-button", type: "button", title: label, "aria-label": label, "data-action": action };
   return h("button", { ...props, on: { click: onClick } }, icon(name));
+}
+
+/** The browser encodes it, beside what runs here. */
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => {
+      const url = reader.result as string;
+      resolve(url.slice(url.indexOf(",") + 1));
+    });
+    reader.addEventListener("error", () => {
+      reject(new Error(reader.error?.message));
+    });
+    reader.readAsDataURL(file);
+  });
 }

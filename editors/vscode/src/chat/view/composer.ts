@@ -39,11 +39,12 @@ export class Composer {
   private readonly along = h("div");
   private readonly server: ServerLine;
   private readonly meter = new Meter(() => {
-    this.actions.preview(this.field.value.trim(), this.edited);
+    void this.preview();
   });
   private readonly editingWords = h("span");
   private readonly editing = h("div", { class: "editing", hidden: true }, icon("edit"), this.editingWords);
   private readonly waiting = h("p", { class: "wait", text: WAIT, "aria-hidden": "true", hidden: true });
+  private readonly unread = h("p", { class: "wait", "aria-hidden": "true", hidden: true });
   private readonly attaching = button("attach", "Attach a file", () => {
     this.actions.post({ type: "attach" });
   });
@@ -60,6 +61,8 @@ export class Composer {
   readonly element: HTMLElement;
   private edited: Response | null = null;
   private isRunning = false;
+  /** The pictures that the question waits for, once it was told to leave. */
+  private awaited: Promise<unknown> | null = null;
 
   constructor(private readonly actions: ComposerActions) {
     this.chips = new Chips(
@@ -68,6 +71,9 @@ export class Composer {
       },
       () => {
         this.focus();
+      },
+      (name) => {
+        this.tellUnread(name);
       },
     );
     this.server = new ServerLine((message) => {
@@ -101,6 +107,7 @@ export class Composer {
       this.suggestions.element,
       this.server.element,
       this.waiting,
+      this.unread,
       box,
     );
     this.along.append(this.chips.element);
@@ -177,14 +184,20 @@ export class Composer {
     this.field.addEventListener("paste", (event) => {
       // Some programs put a picture of the text beside the text.
       if (event.clipboardData?.getData("text/plain") || this.edited?.isContextKept) return;
-      if (this.chips.take(event.clipboardData)) event.preventDefault();
+      this.take(event, event.clipboardData);
     });
     this.element.addEventListener("dragover", (event) => {
       event.preventDefault();
     });
     this.element.addEventListener("drop", (event) => {
-      if (this.chips.take(event.dataTransfer)) event.preventDefault();
+      this.take(event, event.dataTransfer);
     });
+  }
+
+  private take(event: Event, data: DataTransfer | null): void {
+    if (!this.chips.take(data)) return;
+    event.preventDefault();
+    this.unread.hidden = true;
   }
 
   private key(event: KeyboardEvent): void {
@@ -235,10 +248,38 @@ export class Composer {
       return;
     }
     const { edited } = this;
+    if (this.chips.isReading && !edited?.isContextKept) {
+      void this.submitWhenRead(isRelease);
+      return;
+    }
+    this.unread.hidden = true;
     this.leaveEditing();
     this.write("");
     this.actions.send(text, isRelease, edited);
     if (!edited?.isContextKept) this.chips.clearImages();
+  }
+
+  /** Until then the question stays in its field, where it can still be changed. */
+  private async submitWhenRead(isRelease: boolean): Promise<void> {
+    const awaited = (this.awaited = this.chips.whenRead);
+    await awaited;
+    if (this.awaited !== awaited) return;
+    this.awaited = null;
+    this.submit(isRelease);
+  }
+
+  private async preview(): Promise<void> {
+    await this.chips.whenRead;
+    this.actions.preview(this.field.value.trim(), this.edited);
+  }
+
+  /** Without the picture the question would be another one, so that it does not leave by itself. */
+  private tellUnread(name: string): void {
+    const words = `${name} could not be read. Paste or drop it again.`;
+    this.awaited = null;
+    this.unread.textContent = words;
+    this.unread.hidden = false;
+    this.actions.say(words);
   }
 
   /** Nothing can be sent while an answer runs; say so, rather than do nothing. */
@@ -263,6 +304,7 @@ export class Composer {
     const isContextKept = edited?.isContextKept ?? false;
     const attached = isContextKept ? (edited?.attached ?? []) : [];
     this.edited = edited;
+    this.awaited = null;
     this.editing.hidden = edited === null;
     this.editingWords.textContent = ["Edit and send again", ...attached].join(" · ");
     this.along.hidden = this.attaching.hidden = isContextKept;
