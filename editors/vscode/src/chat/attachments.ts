@@ -5,10 +5,16 @@ import type { ChatContext, ImageContent, Range } from "../protocol";
 import { SCHEMES } from "../server";
 import { workspaceFiles } from "./files";
 import type { Place } from "./messages";
+import { moved } from "./movedRange";
 
-interface Pinned {
+interface Source {
   readonly uri: vscode.Uri;
-  readonly range: vscode.Range | undefined;
+  readonly range: Range;
+}
+
+interface Pinned extends Source {
+  /** Whether the range is one of the open document, and perhaps not of the file. */
+  readonly isUnsaved: boolean;
 }
 
 export class Attachments implements vscode.Disposable {
@@ -28,6 +34,17 @@ export class Attachments implements vscode.Disposable {
       vscode.window.onDidChangeActiveTextEditor(tell),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
         if (textEditor === vscode.window.activeTextEditor) tell();
+      }),
+      vscode.workspace.onDidChangeTextDocument((event) => {
+        this.follow(event);
+      }),
+      vscode.workspace.onDidSaveTextDocument((document) => {
+        const pinned = this.pinnedIn(document);
+        if (pinned) this.pinned = { ...pinned, isUnsaved: false };
+      }),
+      vscode.workspace.onDidCloseTextDocument((document) => {
+        // The server reads the file then. A document that only gets another language is told as closed, too.
+        if (document.isClosed && this.pinnedIn(document)?.isUnsaved) this.detachSelection();
       }),
     ];
   }
@@ -67,8 +84,7 @@ export class Attachments implements vscode.Disposable {
     const source = this.pinned ?? (this.isActiveSent ? active() : undefined);
     const exclude = this.excluded;
     return {
-      ...(source && { uri: source.uri.toString() }),
-      ...(source?.range && { range: wireRange(source.range) }),
+      ...(source && { uri: source.uri.toString(), range: source.range }),
       ...(this.attached.size > 0 && { files: [...this.attached.keys()] }),
       ...(images.length > 0 && { images: [...images] }),
       ...(exclude.length > 0 && { exclude }),
@@ -82,7 +98,8 @@ export class Attachments implements vscode.Disposable {
 
   /** Keep what is selected now, wherever the cursor goes. */
   attachSelection(editor: vscode.TextEditor): void {
-    this.pinned = { uri: editor.document.uri, range: editor.selection };
+    const { document, selection } = editor;
+    this.pinned = { uri: document.uri, range: wireRange(selection), isUnsaved: document.isDirty };
     this.changed.fire();
   }
 
@@ -126,6 +143,20 @@ export class Attachments implements vscode.Disposable {
     if (picked) this.attachFiles(picked.map(({ uri }) => uri));
   }
 
+  /** What was attached is the code, and not whatever comes to stand in its lines. */
+  private follow({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    const pinned = this.pinnedIn(document);
+    if (!pinned || contentChanges.length === 0) return;
+    const edits = contentChanges.map(({ range, text }) => ({ range: wireRange(range), text }));
+    const range = moved(pinned.range, edits);
+    this.pinned = range && { ...pinned, range, isUnsaved: document.isDirty };
+    this.changed.fire();
+  }
+
+  private pinnedIn({ uri }: vscode.TextDocument): Pinned | undefined {
+    return this.pinned?.uri.toString() === uri.toString() ? this.pinned : undefined;
+  }
+
   /** The active document where it is not to be sent: as an open buffer it would go along all the same. */
   private get excluded(): readonly string[] {
     const here = this.isActiveSent ? undefined : active()?.uri.toString();
@@ -134,10 +165,10 @@ export class Attachments implements vscode.Disposable {
   }
 }
 
-function active(): Pinned | undefined {
+function active(): Source | undefined {
   const editor = vscode.window.activeTextEditor;
   if (!editor || !SCHEMES.includes(editor.document.uri.scheme)) return undefined;
-  return { uri: editor.document.uri, range: editor.selection };
+  return { uri: editor.document.uri, range: wireRange(editor.selection) };
 }
 
 /** What the user calls a place; nothing where there is none. */

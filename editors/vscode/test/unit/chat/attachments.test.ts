@@ -1,8 +1,8 @@
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type * as api from "vscode";
 import { Attachments } from "../../../src/chat/attachments";
 import { workspaceFiles } from "../../../src/chat/files";
-import { vscode } from "./vscodeStub";
+import { stub, vscode } from "./vscodeStub";
 
 vi.mock("vscode", async () => (await import("./vscodeStub")).vscode);
 
@@ -15,8 +15,21 @@ function address(text: string): api.Uri {
   return { scheme, path, toString: () => text } as api.Uri;
 }
 
-function editor(uri: string): api.TextEditor {
-  return { document: { uri: address(uri) }, selection: { ...RANGE, isEmpty: false } } as unknown as api.TextEditor;
+function document(uri: string, isDirty: boolean, isClosed = false): api.TextDocument {
+  return { uri: address(uri), isDirty, isClosed } as api.TextDocument;
+}
+
+function editor(uri: string, isDirty = false): api.TextEditor {
+  return {
+    document: document(uri, isDirty),
+    selection: { ...RANGE, isEmpty: false },
+  } as unknown as api.TextEditor;
+}
+
+/** Replace whole lines of a document by others. */
+function replace(uri: string, first: number, last: number, text: string, isDirty = true): void {
+  const range = { start: { line: first, character: 0 }, end: { line: last, character: 0 } };
+  stub.changes.fire({ document: document(uri, isDirty), contentChanges: [{ range, text }] });
 }
 
 let attachments: Attachments;
@@ -24,6 +37,10 @@ let attachments: Attachments;
 beforeEach(() => {
   vscode.window.activeTextEditor = editor(HERE);
   attachments = new Attachments();
+});
+
+afterEach(() => {
+  attachments.dispose();
 });
 
 test("the place goes along, and when it shall not, its document goes along in no other way", () => {
@@ -50,6 +67,48 @@ test("a file and a selection of the same document are detached one by one", () =
   attachments.attachSelection(editor(HERE));
   attachments.detach(HERE);
   expect(attachments.shown).toMatchObject({ isPinned: true, files: [{ uri: OTHER }] });
+});
+
+test("a selection that was attached stays the same code when lines are inserted above it", () => {
+  const told = vi.fn();
+  attachments.attachSelection(editor(HERE));
+  attachments.onDidChange(told);
+  replace(OTHER, 0, 0, "import os\n");
+  expect(told).not.toHaveBeenCalled();
+  replace(HERE, 0, 0, "import os\n".repeat(10));
+  expect(told).toHaveBeenCalledOnce();
+  expect(attachments.names).toEqual(["greeting.py:14–19"]);
+  expect(attachments.shown.place?.lines).toBe("14–19");
+  const range = { start: { line: 13, character: 0 }, end: { line: 18, character: 4 } };
+  expect(attachments.context([])).toEqual({ uri: HERE, range });
+});
+
+test("a selection of which nothing is left is not attached any more", () => {
+  attachments.attachSelection(editor(OTHER));
+  replace(OTHER, 2, 9, "");
+  expect(attachments.shown).toMatchObject({ isPinned: false, place: { uri: HERE } });
+});
+
+test("a selection outlives its document only where the file holds the same", () => {
+  const close = (isClosed = true): void => {
+    stub.closes.fire(document(OTHER, false, isClosed));
+  };
+  attachments.attachSelection(editor(OTHER));
+  close();
+  expect(attachments.shown.isPinned).toBe(true);
+  replace(OTHER, 0, 0, "import os\n");
+  stub.saves.fire(document(OTHER, false));
+  close();
+  expect(attachments.names).toEqual(["other.py:5–10"]);
+  replace(OTHER, 0, 0, "import os\n");
+  close(false);
+  stub.closes.fire(document(HERE, false, true));
+  expect(attachments.shown.isPinned).toBe(true);
+  close();
+  expect(attachments.shown.isPinned).toBe(false);
+  attachments.attachSelection(editor(OTHER, true));
+  close();
+  expect(attachments.shown.isPinned).toBe(false);
 });
 
 test("a cell of a notebook is not sent, because the server does not know it", () => {

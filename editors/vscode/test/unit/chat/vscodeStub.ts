@@ -62,6 +62,10 @@ export const stub = {
   opened: [] as string[],
   executed: [] as string[],
   arguments: [] as unknown[],
+  /** What happens to documents. */
+  changes: new Emitter<unknown>(),
+  saves: new Emitter<unknown>(),
+  closes: new Emitter<unknown>(),
 };
 
 const nothing = { dispose: () => undefined };
@@ -101,6 +105,9 @@ export const vscode = {
   workspace: {
     workspaceFolders: [],
     onDidChangeConfiguration: () => nothing,
+    onDidChangeTextDocument: stub.changes.event,
+    onDidSaveTextDocument: stub.saves.event,
+    onDidCloseTextDocument: stub.closes.event,
     settings: {} as Record<string, unknown>,
     getConfiguration: (section: string) => ({
       get: (key: string, otherwise: unknown) => vscode.workspace.settings[`${section}.${key}`] ?? otherwise,
