@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { Ask } from "../permission";
 import { unreachable, type PermissionParams } from "../protocol";
 import { fileOf } from "./fence";
+import { filesNamed } from "./files";
 import type { CodeAction } from "./messages";
 import { inserted, place, type Placement, type Target } from "./placement";
 
@@ -19,9 +20,11 @@ export async function useCode(action: CodeAction, code: string, info: string, as
       await vscode.env.clipboard.writeText(code);
       return undefined;
     case "insert":
-      return change(await editorFor(""), (target) => inserted(code, target), [], ask);
+      return change(await activeEditor(), (target) => inserted(code, target), [], ask);
     case "apply": {
-      const editor = await editorFor(fileOf(info));
+      const file = fileOf(info);
+      const editor = file ? await editorOf(file) : await activeEditor();
+      if (!editor) return undefined;
       const symbols = await definitions(editor.document);
       return change(editor, (target) => place(code, target), symbols, ask);
     }
@@ -90,15 +93,38 @@ function question({ uri, version }: vscode.TextDocument, name: string, newText: 
   };
 }
 
-/** The editor of the file that the block names, where it is one of the workspace; else the active one, or a new one. */
-async function editorFor(file: string): Promise<vscode.TextEditor> {
+async function activeEditor(): Promise<vscode.TextEditor> {
+  return vscode.window.activeTextEditor ?? vscode.window.showTextDocument(await vscode.workspace.openTextDocument());
+}
+
+/** The editor of the file that a block names. Where several files or none may be meant, the user says which. */
+async function editorOf(file: string): Promise<vscode.TextEditor | undefined> {
   const active = vscode.window.activeTextEditor;
-  if (file && active?.document.uri.path.endsWith(`/${file}`)) return active;
-  const found = file ? await vscode.workspace.findFiles(`**/${file}`, undefined, 2) : [];
+  if (active?.document.uri.path.endsWith(`/${file}`)) return active;
+  const found = await filesNamed(file);
   const [only] = found;
-  if (only && found.length === 1) return vscode.window.showTextDocument(only);
-  if (active) return active;
-  return vscode.window.showTextDocument(await vscode.workspace.openTextDocument());
+  if (!only) return missing(file, active);
+  const wanted = found.length === 1 ? only : await oneOf(found, file);
+  return wanted && vscode.window.showTextDocument(wanted);
+}
+
+async function oneOf(found: readonly vscode.Uri[], file: string): Promise<vscode.Uri | undefined> {
+  const rows = found.map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }));
+  return (await vscode.window.showQuickPick(rows, { title: `Which ${file} is it for?` }))?.uri;
+}
+
+/** What is not there begins as a document that is not saved. */
+async function missing(file: string, active: vscode.TextEditor | undefined): Promise<vscode.TextEditor | undefined> {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  const uri = folder && vscode.Uri.joinPath(folder.uri, file);
+  const create = uri && vscode.workspace.getWorkspaceFolder(uri) ? `Create ${file}` : undefined;
+  const use = active && `Use ${vscode.workspace.asRelativePath(active.document.uri)}`;
+  const answers = [create, use].filter((answer) => answer !== undefined);
+  const question = `The code is for ${file}, which this workspace does not have.`;
+  const answer = await vscode.window.showInformationMessage(question, ...answers);
+  if (answer === undefined) return undefined;
+  if (answer === use) return active;
+  return uri && vscode.window.showTextDocument(uri.with({ scheme: "untitled" }));
 }
 
 async function definitions(document: vscode.TextDocument): Promise<Target["symbols"]> {

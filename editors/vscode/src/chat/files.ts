@@ -12,9 +12,18 @@ let last: { readonly at: number; readonly found: Thenable<readonly vscode.Uri[]>
 /** All files but those that the user does not want to see or to search. */
 export function workspaceFiles(): Thenable<readonly vscode.Uri[]> {
   if (last && Date.now() - last.at < FRESH) return last.found;
-  const exclude = `{${[...FOREIGN, ...unwanted("files"), ...unwanted("search")].join(",")}}`;
-  last = { at: Date.now(), found: vscode.workspace.findFiles("**/*", exclude, MOST) };
+  last = { at: Date.now(), found: find("**/*") };
   return last.found;
+}
+
+/** Those that a path, or the end of one, may mean. */
+export function filesNamed(path: string): Thenable<readonly vscode.Uri[]> {
+  return find(`**/${path}`);
+}
+
+function find(pattern: string): Thenable<readonly vscode.Uri[]> {
+  const exclude = `{${[...FOREIGN, ...unwanted("files"), ...unwanted("search")].join(",")}}`;
+  return vscode.workspace.findFiles(pattern, exclude, MOST);
 }
 
 function unwanted(section: "files" | "search"): readonly string[] {

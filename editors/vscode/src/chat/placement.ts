@@ -19,6 +19,15 @@ export interface Placement {
 /** From this share of common lines on, the code is taken for a new version of the whole document. */
 const ALIKE = 0.5;
 
+const MODIFIERS = String.raw`export|default|declare|pub(?:\([^)]*\))?|public|private|protected|internal|static|readonly|abstract|async`;
+const KEYWORDS = String.raw`def|class|function\*?|fn|func|interface|struct|enum|trait|type|const|let|var`;
+const DEFINITION = new RegExp(
+  String.raw`^[ \t]*(?:(?:${MODIFIERS})\s+)*(?:${KEYWORDS})\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)`,
+);
+/** What may stand in a line before that which the editor takes for the beginning of a definition, and behind its end. */
+const LEAD = new RegExp(String.raw`^[ \t]*(?:(?:${MODIFIERS}|${KEYWORDS})\s+)*$`);
+const REST = /^;?[ \t]*(?:$|[\r\n]|\/\/|\/\*|#)/;
+
 /**
  * The selection is replaced; else the definition that has the name of the first one in the code; else the whole document
  * where the code looks like a new version of it. Otherwise the code is inserted at the cursor.
@@ -28,11 +37,29 @@ export function place(code: string, target: Target): Placement {
   if (start !== end) return fitted(code, target.text, start, end);
   const name = firstDefinition(code);
   const named = target.symbols.filter((symbol) => symbol.name === name);
-  const [only] = named;
-  if (only && named.length === 1 && definitions(code) === 1) return fitted(code, target.text, only.start, only.end);
-  if (isNewVersion(code, target.text))
-    return { start: 0, end: target.text.length, text: endedLine(code), isRewrite: target.text.trim() !== "" };
+  const [only] = named.length === 1 && definitions(code) === 1 ? named : [];
+  const whole = only && wholeDefinition(code, target.text, only);
+  if (whole) return fitted(code, target.text, ...whole);
+  if (isNewVersion(code, target.text)) {
+    const text = withLineEnds(endedLine(code), target.text);
+    return { start: 0, end: target.text.length, text, isRewrite: target.text.trim() !== "" };
+  }
   return inserted(code, target);
+}
+
+/**
+ * From its keywords to its semicolon, which some servers leave out. Nothing where it shares its lines with something else.
+ */
+function wholeDefinition(
+  code: string,
+  text: string,
+  { start, end }: Target["symbols"][number],
+): [number, number] | undefined {
+  const lineStart = text.lastIndexOf("\n", start - 1) + 1;
+  const isAlone = LEAD.test(text.slice(lineStart, start)) && (text[end - 1] === "\n" || REST.test(text.slice(end)));
+  if (!isAlone) return undefined;
+  const hasOwnSemicolon = code.trimEnd().endsWith(";") && text[end] === ";";
+  return [lineStart + indentationOf(text.slice(lineStart)).length, hasOwnSemicolon ? end + 1 : end];
 }
 
 /** At the cursor, or in place of the selection, with the indentation of the line. */
@@ -44,21 +71,28 @@ function fitted(code: string, text: string, start: number, end: number): Placeme
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const before = text.slice(lineStart, start);
   const isWholeLine = before.trim() === "";
-  const indentation = /^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? "";
+  const indentation = indentationOf(text.slice(lineStart));
   const wanted = indented(code.replace(/\n+$/, ""), isWholeLine ? indentation : "");
   const closing = text.slice(start, end).endsWith("\n") ? "\n" : "";
-  return { start: isWholeLine ? lineStart : start, end, text: wanted + closing, isRewrite: false };
+  const written = withLineEnds(wanted + closing, text);
+  return { start: isWholeLine ? lineStart : start, end, text: written, isRewrite: false };
+}
+
+/** As the document ends its lines, so that what is written is as long as it will be there. */
+function withLineEnds(code: string, text: string): string {
+  return text.includes("\r\n") ? code.replaceAll(/\r?\n/g, "\r\n") : code;
+}
+
+function indentationOf(line: string): string {
+  return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
 function indented(code: string, indentation: string): string {
   const lines = code.split("\n");
-  const margins = lines.filter((line) => line.trim()).map((line) => /^[ \t]*/.exec(line)?.[0].length ?? 0);
+  const margins = lines.filter((line) => line.trim()).map((line) => indentationOf(line).length);
   const margin = Math.min(...margins, Infinity) === Infinity ? 0 : Math.min(...margins);
   return lines.map((line) => (line.trim() ? indentation + line.slice(margin) : "")).join("\n");
 }
-
-const DEFINITION =
-  /^[ \t]*(?:export\s+|default\s+|pub(?:\([^)]*\))?\s+|public\s+|private\s+|protected\s+|static\s+|abstract\s+|async\s+)*(?:def|class|function\*?|fn|func|interface|struct|enum|trait|type|const|let|var)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)/;
 
 function firstDefinition(code: string): string | undefined {
   for (const line of code.split("\n")) {

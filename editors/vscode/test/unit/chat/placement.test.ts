@@ -68,3 +68,45 @@ test("anything else is inserted at the cursor, and nothing is lost", () => {
   const changed = applied(DOCUMENT, place("print(Greeter())", target(DOCUMENT)));
   expect(changed).toBe(`${DOCUMENT}print(Greeter())`);
 });
+
+const SCRIPT = `import { get } from "./net";
+
+export const load = () => {
+  return get("a");
+};
+let x = 1, y = 2;
+`;
+
+/** Symbols as TypeScript's server tells them: from the name to before the semicolon. */
+function symbolOf(text: string, name: string, source: string): Target["symbols"] {
+  const start = text.indexOf(source);
+  return [{ name, start, end: start + source.length }];
+}
+
+test.each([
+  ['export const load = () => get("b");\n', 'export const load = () => get("b");'],
+  ['export const load = () => get("b")\n', 'export const load = () => get("b");'],
+])("a definition is replaced with its keywords, and no semicolon is doubled: %s", (code, expected) => {
+  const source = 'load = () => {\n  return get("a");\n}';
+  const placed = place(code, { ...target(SCRIPT), symbols: symbolOf(SCRIPT, "load", source) });
+  expect(applied(SCRIPT, placed)).toBe(SCRIPT.replace(`export const ${source};`, expected));
+});
+
+test("a definition that shares its line is left alone", () => {
+  const symbols = symbolOf(SCRIPT, "x", "x = 1");
+  const placed = place("let x = 3;", { ...target(SCRIPT), symbols });
+  expect(applied(SCRIPT, placed)).toBe(`${SCRIPT}let x = 3;`);
+});
+
+test("a type of Go is replaced with its keyword", () => {
+  const text = "package a\n\ntype Foo struct {\n\tA int\n}\n";
+  const symbols = symbolOf(text, "Foo", "Foo struct {\n\tA int\n}");
+  const placed = place("type Foo struct {\n\tB int\n}\n", { ...target(text), symbols });
+  expect(applied(text, placed)).toBe(text.replace("A int", "B int"));
+});
+
+test("lines end as they do in the document", () => {
+  const text = DOCUMENT.replaceAll("\n", "\r\n");
+  expect(place("a\nb\n", target(text)).text).toBe("a\r\nb");
+  expect(place(DOCUMENT, target(text)).text).toBe(text);
+});
