@@ -43,6 +43,10 @@ export class Exhibit implements vscode.Disposable {
     }
   }
 
+  get isShown(): boolean {
+    return this.tabs().length > 0;
+  }
+
   async close(): Promise<void> {
     this.listener?.dispose();
     this.listener = undefined;

@@ -36,8 +36,9 @@ export class Permissions implements vscode.Disposable {
         await question.show({ preserveFocus: false });
         question.ask();
       }),
+      // A second press may reach the next question before the user has seen it.
       command("allow", (question) => {
-        question.answer("allow_once");
+        if (question.isShown) question.answer("allow_once");
       }),
       command("reject", (question) => {
         question.answer("reject_once");
@@ -116,6 +117,8 @@ class Question {
   private edit: TextEdit | undefined;
   private settle: (result: PermissionResult) => void = () => undefined;
   readonly answered = new Promise<PermissionResult>((resolve) => (this.settle = resolve));
+  /** Ends what the user is asked in between. */
+  private readonly over = new vscode.CancellationTokenSource();
 
   constructor(
     private readonly params: PermissionParams,
@@ -126,6 +129,10 @@ class Question {
     this.exhibit.onDidClose(() => {
       this.answer("reject_once");
     });
+  }
+
+  get isShown(): boolean {
+    return this.exhibit.isShown;
   }
 
   /** Show what it is about. The buttons above it answer; the list of all answers would hide it, and comes when asked for. */
@@ -160,6 +167,7 @@ class Question {
     // What the user sees is what is sent, also while they are still at it.
     const briefing = this.edit ? changed(this.edit.text, this.params.briefing) : this.briefing;
     this.settle({ optionId: offered, ...more, ...(allows(offered) && briefing !== undefined && { briefing }) });
+    this.over.cancel();
   }
 
   /** The briefing is as the user wants it. */
@@ -189,10 +197,12 @@ class Question {
     this.pick?.dispose();
     await this.exhibit.close();
     this.exhibit.dispose();
+    this.over.dispose();
   }
 
   /** The list of all answers. */
   ask(): void {
+    if (this.over.token.isCancellationRequested) return;
     this.pick?.dispose();
     const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { row?: Row }>();
     this.pick = pick;
@@ -220,11 +230,14 @@ class Question {
   }
 
   private async withFeedback(): Promise<void> {
-    const feedback = await vscode.window.showInputBox({
-      title: `ollm: ${this.params.title}`,
-      prompt: "What should the model do instead?",
-      ignoreFocusOut: true,
-    });
+    const feedback = await vscode.window.showInputBox(
+      {
+        title: `ollm: ${this.params.title}`,
+        prompt: "What should the model do instead?",
+        ignoreFocusOut: true,
+      },
+      this.over.token,
+    );
     if (feedback !== undefined) this.answer("reject_once", { feedback });
   }
 
@@ -233,11 +246,15 @@ class Question {
       const relative = vscode.workspace.asRelativePath(vscode.Uri.parse(newUri ?? uri));
       return { label: path.posix.basename(relative), description: relative, picked: true, uri };
     });
-    const wanted = await vscode.window.showQuickPick(files, {
-      title: "Which of the files may be changed?",
-      canPickMany: true,
-      ignoreFocusOut: true,
-    });
+    const wanted = await vscode.window.showQuickPick(
+      files,
+      {
+        title: "Which of the files may be changed?",
+        canPickMany: true,
+        ignoreFocusOut: true,
+      },
+      this.over.token,
+    );
     if (!wanted) this.ask();
     else if (wanted.length === 0) this.answer("reject_once");
     else this.answer("allow_once", { changes: wanted.map(({ uri }) => ({ uri })) });
