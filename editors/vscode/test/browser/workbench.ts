@@ -100,8 +100,12 @@ export class Workbench {
   /** The text comes whole: a key is lost while the window moves the focus. */
   async ask(view: Frame, text: string): Promise<void> {
     const field = view.getByLabel("Message");
+    const questions = view.locator(".question-text");
+    const before = await questions.count();
     await field.fill(text);
     await field.press("Enter");
+    // Before, the view does not know that something is answered.
+    await questions.nth(before).waitFor({ state: "attached", ...PATIENCE });
   }
 
   /** A key that is pressed before the window is ready is lost. */
