@@ -58,4 +58,9 @@ export class ServerError extends Error {
   get isCancelled(): boolean {
     return this.code === "cancelled";
   }
+
+  /** The server does not have the conversation any more: it was deleted elsewhere, or lost with a server that kept none. */
+  get isLost(): boolean {
+    return this.code === "conversation_not_found";
+  }
 }

@@ -170,7 +170,11 @@ export class ChatController implements vscode.Disposable {
   private async ready(conversationId: string, leaf: string): Promise<void> {
     this.tellSurroundings();
     if (this.isChosen || !this.current.isEmpty || conversationId === "") this.tellConversation();
-    else await this.openKept(conversationId, leaf);
+    else
+      await this.openKept(conversationId, leaf).catch((error: unknown) => {
+        if (!(error instanceof ServerError && error.isLost)) throw error;
+        this.tellConversation();
+      });
   }
 
   private async send({ isRelease, ...draft }: Extract<FromView, { type: "send" }>): Promise<void> {
@@ -184,7 +188,7 @@ export class ChatController implements vscode.Disposable {
     this.wishes += 1;
     const origin = chat.origin(draft.again);
     const { asked, params } = this.composed(draft);
-    const model = this.chosenModel;
+    const { model } = this;
     try {
       if (origin?.asked.isTitle && !isRelease && text === origin.asked.question) {
         await this.stream(text, origin.asked.context, origin.run);
@@ -209,7 +213,7 @@ export class ChatController implements vscode.Disposable {
     // Nothing can follow an answer that is not complete.
     const parent = draft.parent === running?.key ? running.parent : draft.parent;
     const { context, ...params } = this.composed({ ...draft, parent }).params;
-    const model = this.chosenModel;
+    const { model } = this;
     await vscode.commands.executeCommand("ollm.context.show", { ...context, ...params, ...(model && { model }) });
   }
 
@@ -275,8 +279,9 @@ export class ChatController implements vscode.Disposable {
     await this.list();
   }
 
-  private get chosenModel(): string {
-    return this.context.workspaceState.get<string>(MODEL, "");
+  /** The one that is shown, which is also named to the server: that may remember another one with a conversation. */
+  private get model(): string {
+    return this.context.workspaceState.get<string>(MODEL, "") || (this.server.status?.model ?? "");
   }
 
   private async chooseModel(model: string): Promise<void> {
@@ -314,7 +319,7 @@ export class ChatController implements vscode.Disposable {
 
   private tellSurroundings(): void {
     const { status, state } = this.server;
-    const model = this.chosenModel || (status?.model ?? "");
+    const { model } = this;
     const surroundings = { ...this.attachments.shown, model, kraken: status?.kraken ?? "none", server: state } as const;
     this.webview.tell({ type: "surroundings", surroundings });
   }

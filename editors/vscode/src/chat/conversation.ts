@@ -78,7 +78,9 @@ export type Change =
   /** The request is answered; `error` where it failed without an event that says so. */
   | { readonly type: "settled"; readonly durationMs: number; readonly error?: Failure; readonly isCancelled?: boolean }
   | { readonly type: "chosen"; readonly leaf: string }
-  | { readonly type: "titled"; readonly title: string };
+  | { readonly type: "titled"; readonly title: string }
+  /** The server does not have it any more: what comes next begins a new one. */
+  | { readonly type: "lost" };
 
 export interface Failure {
   readonly message: string;
@@ -105,6 +107,12 @@ export function apply(conversation: Conversation, change: Change): Conversation 
       return { ...conversation, leaf: change.leaf };
     case "titled":
       return { ...conversation, title: change.title };
+    case "lost":
+      return {
+        ...conversation,
+        id: "",
+        responses: conversation.responses.map((response) => ({ ...response, isKept: false })),
+      };
   }
 }
 

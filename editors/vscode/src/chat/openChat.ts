@@ -80,6 +80,7 @@ export class OpenChat {
       const isCancelled = error instanceof ServerError && error.isCancelled;
       const durationMs = Date.now() - began;
       settled = { type: "settled", durationMs, ...(isCancelled ? { isCancelled } : { error: failure(error) }) };
+      if (error instanceof ServerError && error.isLost) this.change({ type: "lost" });
       throw error;
     } finally {
       this.running = null;
@@ -121,6 +122,11 @@ export class OpenChat {
 }
 
 function failure(error: unknown): Failure {
-  if (error instanceof ServerError) return { message: error.message, remedy: error.remedy };
-  return { message: error instanceof Error ? error.message : String(error), remedy: "" };
+  if (!(error instanceof ServerError))
+    return { message: error instanceof Error ? error.message : String(error), remedy: "" };
+  if (!error.isLost) return { message: error.message, remedy: error.remedy };
+  return {
+    message: "The server does not have this conversation any more.",
+    remedy: "Ask again: that begins a new one, without the earlier messages.",
+  };
 }

@@ -12,19 +12,23 @@ interface Kept {
 
 export function participant(server: Server): vscode.Disposable {
   const made = vscode.chat.createChatParticipant("ollm.chat", async (request, context, stream, token) => {
-    const kept = lastOf(context);
-    try {
-      const result = await server.request(
+    let begun: Kept | undefined;
+    let reached: Kept | undefined;
+    const ask = (follows?: Kept): Promise<ChatSendResult> =>
+      server.request(
         "ollm/chat/send",
         {
           text: request.command ? `/${request.command} ${request.prompt}`.trim() : request.prompt,
-          ...(kept ? { conversationId: kept.conversationId, parentId: kept.responseId } : {}),
+          ...(follows ? { conversationId: follows.conversationId, parentId: follows.responseId } : {}),
           ...(request.model.vendor === "ollm" ? { model: request.model.id } : {}),
           context: contextOf(request.references),
         },
         {
           token,
           onEvent: (event) => {
+            if (event.type === "started") begun = keptOf(event);
+            // From here on the server keeps what was said, also of an answer that is stopped.
+            if (event.type === "turn") reached = begun;
             show(event, stream);
           },
           onProgress: (message) => {
@@ -32,11 +36,20 @@ export function participant(server: Server): vscode.Disposable {
           },
         },
       );
+    try {
+      const last = lastOf(context);
+      const result = await ask(last).catch((error: unknown) => {
+        if (!last || !(error instanceof ServerError && error.isLost)) throw error;
+        stream.progress("The server does not have the earlier messages any more.");
+        return ask();
+      });
       return { metadata: keptOf(result) };
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
-      if (error.isCancelled) return {};
-      return { errorDetails: { message: error.words } };
+      return {
+        ...(reached && { metadata: reached }),
+        ...(!error.isCancelled && { errorDetails: { message: error.words } }),
+      };
     }
   });
   made.iconPath = new vscode.ThemeIcon("sparkle");
@@ -87,7 +100,7 @@ export function contextOf(references: readonly vscode.ChatPromptReference[]): Ch
   };
 }
 
-function keptOf({ conversationId, responseId }: ChatSendResult): Kept {
+function keptOf({ conversationId, responseId }: Kept): Kept {
   return { conversationId, responseId };
 }
 

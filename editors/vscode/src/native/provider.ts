@@ -86,7 +86,7 @@ export class Provider implements vscode.LanguageModelChatProvider, vscode.Dispos
 export function transcript(messages: readonly vscode.LanguageModelChatRequestMessage[]): string {
   const [only, ...others] = messages;
   const alone = only && others.length === 0 ? textOf(only) : "";
-  if (alone.trim() && !alone.startsWith("/")) return alone;
+  if (alone.trim() && !alone.trimStart().startsWith("/")) return alone;
   return messages
     .map((message) => {
       const isAssistant = message.role === vscode.LanguageModelChatMessageRole.Assistant;

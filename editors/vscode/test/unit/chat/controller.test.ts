@@ -121,7 +121,7 @@ test("a question is asked, its events are shown, and the next one follows it", a
 
 test("the first question of a conversation names neither a conversation nor a parent", async () => {
   send("First");
-  expect((await fake.next("ollm/chat/send")).params).toEqual({ text: "First", context: {} });
+  expect((await fake.next("ollm/chat/send")).params).toEqual({ text: "First", model: "ollama:default", context: {} });
 });
 
 test("an edited first question is a branch from the beginning", async () => {
@@ -163,6 +163,39 @@ test("the chosen model answers, and /model chooses one, too", async () => {
   expect(order.params).toMatchObject({ model: "ollama:small" });
   order.end(RESULT);
   await until(() => kept.get("ollm.chat.model") === "ollama:large");
+});
+
+test("the model that is shown is named, whatever the server remembers with the conversation", async () => {
+  await answered("/model other:large", "r1");
+  await until(() => kept.get("ollm.chat.model") === "other:large");
+  view.say({ type: "model", model: "" });
+  send("Private", shown().conversation.leaf);
+  const surroundings = view.told.findLast((message) => message.type === "surroundings")?.surroundings;
+  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ model: surroundings?.model });
+  expect(surroundings?.model).toBe("ollama:default");
+});
+
+test("a conversation that the server has lost is told in words, and the next question begins a new one", async () => {
+  await answered("First", "r1");
+  send("Second", shown().conversation.leaf);
+  const lost = new ServerError("There is no conversation c0ffee.", "conversation_not_found", "Leave it out.");
+  (await fake.next("ollm/chat/send")).fail(lost);
+  await until(() => !shown().isRunning);
+  expect(shown().conversation.responses[1]?.parts).toMatchObject([
+    { type: "error", message: "The server does not have this conversation any more." },
+  ]);
+  send("Second", shown().conversation.responses[0]?.key);
+  const again = await fake.next("ollm/chat/send");
+  expect(again.params).not.toHaveProperty("conversationId");
+  expect(again.params).not.toHaveProperty("parentId");
+});
+
+test("a view that shows a lost conversation becomes empty, without an error", async () => {
+  view = opened("gone");
+  (await fake.next("ollm/chat/get")).fail(new ServerError("There is none.", "conversation_not_found"));
+  await until(() => view.told.some(({ type }) => type === "conversation"));
+  expect(shown().conversation).toEqual(EMPTY);
+  expect(stub.asked).toEqual([]);
 });
 
 test("a conversation goes on answering while another one is shown", async () => {
@@ -275,7 +308,7 @@ test("a new chat that was begun while the view was closed is what the view shows
   view = opened("c0ffee", "r1");
   send("Second");
   const second = await fake.next("ollm/chat/send");
-  expect(second.params).toEqual({ text: "Second", context: {} });
+  expect(second.params).toEqual({ text: "Second", model: "ollama:default", context: {} });
   await until(() => shown().conversation.responses.length > 0);
   expect(shown().conversation.responses).toMatchObject([{ question: "Second" }]);
   expect(fake.calls).toEqual([]);
@@ -311,7 +344,7 @@ test("a question that was sent before the view had heard of the new chat begins 
   view.say({ type: "new" });
   send("Second", leaf);
   const second = await fake.next("ollm/chat/send");
-  expect(second.params).toEqual({ text: "Second", context: {} });
+  expect(second.params).toEqual({ text: "Second", model: "ollama:default", context: {} });
   await until(() => shown().conversation.responses.length === 1);
   expect(shown().conversation.responses).toMatchObject([{ question: "Second", parent: "" }]);
   second.end(RESULT);
@@ -367,13 +400,13 @@ test("what is sent is shown while an answer runs, and stays attached", async () 
   view.say({ type: "context", text: "Why?", parent: "", again: "", images: [PICTURE] });
   await until(() => stub.executed.includes("ollm.context.show"));
   const context = { files: ["file:///project/a.py"], images: [PICTURE] };
-  expect(stub.arguments).toEqual([{ ...context, text: "Why?" }]);
+  expect(stub.arguments).toEqual([{ ...context, text: "Why?", model: "ollama:default" }]);
   expect(fake.calls).toEqual([]);
   send("Why?");
   expect((await fake.next("ollm/chat/send")).params).toMatchObject({ context: { files: ["file:///project/a.py"] } });
   view.say({ type: "context", text: "And then?", parent: "", again: "", images: [] });
   await until(() => stub.arguments.length === 2);
-  expect(stub.arguments[1]).toEqual({ text: "And then?" });
+  expect(stub.arguments[1]).toEqual({ text: "And then?", model: "ollama:default" });
 });
 
 test("a question that is asked again has the context that it had, and uses up nothing", async () => {
