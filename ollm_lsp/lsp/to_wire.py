@@ -198,6 +198,7 @@ def conversation(record: ConversationRecord) -> dict[str, Any]:
         "title": clean(record.title),
         "created": time(record.created),
         "updated": time(record.updated),
+        **({"model": str(record.model)} if record.model else {}),
         "responses": [_response(kept) for kept in record.responses],
     }
 

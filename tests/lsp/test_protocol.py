@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -192,6 +193,7 @@ def test_results_become_their_samples() -> None:
     assert all(f"`{source.value}`" in PAGE for source in Source)
     record = conversation_record()
     assert to_wire.conversation(record) == SAMPLES["results"]["ollm/chat/get"]
+    assert to_wire.conversation(replace(record, model=MODEL))["model"] == str(MODEL)
     summary = Summary(record.id, record.title, record.created, record.updated, MODEL, FREE, len(record.responses))
     assert {"conversations": [to_wire.summary(summary)]} == SAMPLES["results"]["ollm/chat/list"]
     info = ModelInfo(MODEL, Capabilities(tools=True, context_window=32768), 4683087332)
@@ -265,8 +267,11 @@ class Asked:
         self.client = ClientCapabilities(permission=True, diagnostics=True, apply_edit=True)
         self.sent: list[tuple[str, Any]] = []
 
-    async def ask(self, method: str, params: Any, *, timeout: float, number: str | None = None) -> Any:
+    async def ask(
+        self, method: str, params: Any, *, timeout: float, number: str | None = None, is_question: bool = False
+    ) -> Any:
         assert timeout > 0
+        assert is_question == (method == "ollm/permission")
         assert number == params.get("id")
         self.sent.append((method, params))
         return SAMPLES["asked"][method]["result"]

@@ -200,6 +200,8 @@ export interface Conversation {
   title: string;
   created: string;
   updated: string;
+  /** Which `/model` chose for it. */
+  model?: string;
   /** In the order in which they began. */
   responses: KeptResponse[];
 }

@@ -188,7 +188,7 @@ export class ChatController implements vscode.Disposable {
     this.wishes += 1;
     const origin = chat.origin(draft.again);
     const { asked, params } = this.composed(draft);
-    const { model } = this;
+    const model = this.chosenModel;
     try {
       if (origin?.asked.isTitle && !isRelease && text === origin.asked.question) {
         await this.stream(text, origin.asked.context, origin.run);
@@ -213,7 +213,7 @@ export class ChatController implements vscode.Disposable {
     // Nothing can follow an answer that is not complete.
     const parent = draft.parent === running?.key ? running.parent : draft.parent;
     const { context, ...params } = this.composed({ ...draft, parent }).params;
-    const { model } = this;
+    const model = this.chosenModel;
     await vscode.commands.executeCommand("ollm.context.show", { ...context, ...params, ...(model && { model }) });
   }
 
@@ -238,7 +238,10 @@ export class ChatController implements vscode.Disposable {
   /** Some orders change what is shown here. */
   private async obey(chat: OpenChat, text: string): Promise<void> {
     const model = /^\s*\/model\s+(\S+)\s*$/i.exec(text)?.[1];
-    if (model !== undefined) await this.chooseModel(model);
+    if (model !== undefined) {
+      chat.change({ type: "model", model });
+      await this.chooseModel(model);
+    }
     if (!/^\s*\/compact\b/i.test(text)) return;
     chat.conversation = restored(await this.server.request("ollm/chat/get", { conversationId: chat.conversation.id }));
     if (chat === this.current) this.tellConversation();
@@ -279,9 +282,8 @@ export class ChatController implements vscode.Disposable {
     await this.list();
   }
 
-  /** The one that is shown, which is also named to the server: that may remember another one with a conversation. */
-  private get model(): string {
-    return this.context.workspaceState.get<string>(MODEL, "") || (this.server.status?.model ?? "");
+  private get chosenModel(): string {
+    return this.context.workspaceState.get<string>(MODEL, "");
   }
 
   private async chooseModel(model: string): Promise<void> {
@@ -309,6 +311,7 @@ export class ChatController implements vscode.Disposable {
     this.wishes += 1;
     this.isChosen = true;
     this.tellConversation();
+    this.tellSurroundings();
   }
 
   private tellConversation(): void {
@@ -319,7 +322,7 @@ export class ChatController implements vscode.Disposable {
 
   private tellSurroundings(): void {
     const { status, state } = this.server;
-    const { model } = this;
+    const model = this.chosenModel || this.current.conversation.model || (status?.model ?? "");
     const surroundings = { ...this.attachments.shown, model, kraken: status?.kraken ?? "none", server: state } as const;
     this.webview.tell({ type: "surroundings", surroundings });
   }

@@ -6,6 +6,8 @@ export interface Conversation {
   /** Empty until the server has given one. */
   readonly id: string;
   readonly title: string;
+  /** That `/model` chose for it; empty for none. */
+  readonly model: string;
   readonly responses: readonly Response[];
   /** The key of the response at the end of the branch that is shown; empty for none. */
   readonly leaf: string;
@@ -79,6 +81,8 @@ export type Change =
   | { readonly type: "settled"; readonly durationMs: number; readonly error?: Failure; readonly isCancelled?: boolean }
   | { readonly type: "chosen"; readonly leaf: string }
   | { readonly type: "titled"; readonly title: string }
+  /** Another model shall answer in it. */
+  | { readonly type: "model"; readonly model: string }
   /** The server does not have it any more: what comes next begins a new one. */
   | { readonly type: "lost" };
 
@@ -87,7 +91,7 @@ export interface Failure {
   readonly remedy: string;
 }
 
-export const EMPTY: Conversation = { id: "", title: "", responses: [], leaf: "" };
+export const EMPTY: Conversation = { id: "", title: "", model: "", responses: [], leaf: "" };
 
 /** The conversation after a change. */
 export function apply(conversation: Conversation, change: Change): Conversation {
@@ -107,10 +111,13 @@ export function apply(conversation: Conversation, change: Change): Conversation 
       return { ...conversation, leaf: change.leaf };
     case "titled":
       return { ...conversation, title: change.title };
+    case "model":
+      return { ...conversation, model: change.model };
     case "lost":
       return {
         ...conversation,
         id: "",
+        model: "",
         responses: conversation.responses.map((response) => ({ ...response, isKept: false })),
       };
   }

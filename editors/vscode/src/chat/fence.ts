@@ -7,5 +7,6 @@ export function languageOf(info: string): string {
 
 /** The file that the code belongs to; empty where none is named. */
 export function fileOf(info: string): string {
-  return /(?:^|[\s"'=:])((?:[\w.-]+\/)*[\w-]+\.\w+)["']?\s*$/.exec(info)?.[1] ?? "";
+  const named = /(?:^|[\s"'=:])((?:[\w.-]+\/)*[\w-]+\.\w+)["']?\s*$/.exec(info)?.[1] ?? "";
+  return named.replace(/^(?:\.\/)+/, "");
 }

@@ -16,9 +16,21 @@ export function workspaceFiles(): Thenable<readonly vscode.Uri[]> {
   return last.found;
 }
 
-/** Those that a path, or the end of one, may mean. */
-export function filesNamed(path: string): Thenable<readonly vscode.Uri[]> {
-  return find(`**/${path}`);
+/** Those that a path, or the end of one, may mean; a whole path also means what is not wanted in lists. */
+export async function filesNamed(path: string): Promise<readonly vscode.Uri[]> {
+  const found = await find(`**/${path}`);
+  if (found.length > 0) return found;
+  const paths = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => vscode.Uri.joinPath(uri, path));
+  const areThere = await Promise.all(paths.map(isThere));
+  return paths.filter((_, index) => areThere[index]);
+}
+
+async function isThere(uri: vscode.Uri): Promise<boolean> {
+  if (!vscode.workspace.getWorkspaceFolder(uri)) return false;
+  return Promise.resolve(vscode.workspace.fs.stat(uri)).then(
+    () => true,
+    () => false,
+  );
 }
 
 function find(pattern: string): Thenable<readonly vscode.Uri[]> {

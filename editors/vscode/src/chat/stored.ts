@@ -6,7 +6,7 @@ import { withoutFoot, withoutHead } from "./labels";
 /** The whole tree, with its newest branch shown. */
 export function restored(kept: KeptConversation): Conversation {
   const responses = kept.responses.map(restoredResponse);
-  return { id: kept.id, title: kept.title, responses, leaf: responses.at(-1)?.key ?? "" };
+  return { id: kept.id, title: kept.title, model: kept.model ?? "", responses, leaf: responses.at(-1)?.key ?? "" };
 }
 
 function restoredResponse(kept: KeptResponse): Response {

@@ -14,12 +14,13 @@ export function participant(server: Server): vscode.Disposable {
   const made = vscode.chat.createChatParticipant("ollm.chat", async (request, context, stream, token) => {
     let begun: Kept | undefined;
     let reached: Kept | undefined;
-    const ask = (follows?: Kept): Promise<ChatSendResult> =>
+    const ask = (follows?: Partial<Kept>): Promise<ChatSendResult> =>
       server.request(
         "ollm/chat/send",
         {
           text: request.command ? `/${request.command} ${request.prompt}`.trim() : request.prompt,
-          ...(follows ? { conversationId: follows.conversationId, parentId: follows.responseId } : {}),
+          ...(follows?.conversationId && { conversationId: follows.conversationId }),
+          ...(follows?.responseId && { parentId: follows.responseId }),
           ...(request.model.vendor === "ollm" ? { model: request.model.id } : {}),
           context: contextOf(request.references),
         },
@@ -38,11 +39,14 @@ export function participant(server: Server): vscode.Disposable {
       );
     try {
       const last = lastOf(context);
-      const result = await ask(last).catch((error: unknown) => {
-        if (!last || !(error instanceof ServerError && error.isLost)) throw error;
-        stream.progress("The server does not have the earlier messages any more.");
-        return ask();
-      });
+      const result = await ask(last)
+        .catch(ifLost(last, ({ conversationId }) => ask({ conversationId })))
+        .catch(
+          ifLost(last, () => {
+            stream.progress("The server does not have the earlier messages any more.");
+            return ask();
+          }),
+        );
       return { metadata: keptOf(result) };
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
@@ -54,6 +58,17 @@ export function participant(server: Server): vscode.Disposable {
   });
   made.iconPath = new vscode.ThemeIcon("sparkle");
   return made;
+}
+
+/** Another try, where the server does not know what the question follows: the answer before it, or all of the conversation. */
+function ifLost(
+  last: Kept | undefined,
+  again: (last: Kept) => Promise<ChatSendResult>,
+): (error: unknown) => Promise<ChatSendResult> {
+  return (error) => {
+    if (last && error instanceof ServerError && error.isLost) return again(last);
+    throw error;
+  };
 }
 
 function show(event: ChatEvent, stream: vscode.ChatResponseStream): void {

@@ -13,6 +13,7 @@ interface Side {
 export class Exhibit implements vscode.Disposable {
   private readonly closeEmitter = new vscode.EventEmitter<void>();
   private listener: vscode.Disposable | undefined;
+  private hasOpened = false;
   /** The user has closed all of it. */
   readonly onDidClose = this.closeEmitter.event;
 
@@ -41,10 +42,11 @@ export class Exhibit implements vscode.Disposable {
         preserveFocus,
       });
     }
+    this.hasOpened = true;
   }
 
   get isShown(): boolean {
-    return this.tabs().length > 0;
+    return this.hasOpened || this.tabs().length > 0;
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,11 @@
 /** The extension's own Python environments for the server: the current one, and the next while it is made. */
-import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 /** The file with the current one's name. */
 const CURRENT = "current";
-/** What is younger may be made at this moment, in another window. */
-const LEFT_ALONE_MS = 24 * 60 * 60_000;
+/** What is younger, or was started since, may be made or run in another window. */
+const LEFT_ALONE_MS = 7 * 24 * 60 * 60_000;
 
 /** None is ever moved, because its programs have its path inside. A new one is made beside, and counts when it is whole. */
 export class Environments {
@@ -31,10 +31,12 @@ export class Environments {
     }
   }
 
-  /** Remove earlier ones, and what an install has left that was interrupted. */
+  /** The current one is started: remove those that have not been for long, and what interrupted installs have left. */
   async tidy(): Promise<void> {
     const name = await this.name();
     if (!name) return;
+    const now = new Date();
+    await utimes(path.join(this.folder, name), now, now);
     for (const other of await readdir(this.folder)) {
       if (other === name || other === CURRENT) continue;
       const file = path.join(this.folder, other);

@@ -90,6 +90,10 @@ export class Workbench {
   async newChat(view: Frame): Promise<void> {
     await this.command("ollm: New Chat");
     await view.getByRole("button", { name: "New chat. Show all conversations" }).waitFor(PATIENCE);
+    await view
+      .locator(".question-text")
+      .first()
+      .waitFor({ state: "detached", ...PATIENCE });
   }
 
   /** Until nothing is answered any more. */

@@ -39,7 +39,7 @@ async function interrupted(): Promise<string> {
 }
 
 async function makeOld(file: string): Promise<void> {
-  const then = new Date(Date.now() - 2 * DAY_MS);
+  const then = new Date(Date.now() - 8 * DAY_MS);
   await utimes(file, then, then);
 }
 

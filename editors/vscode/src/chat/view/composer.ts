@@ -61,8 +61,8 @@ export class Composer {
   readonly element: HTMLElement;
   private edited: Response | null = null;
   private isRunning = false;
-  /** The pictures that the question waits for, once it was told to leave. */
-  private awaited: Promise<unknown> | null = null;
+  /** The wish to send that waits for pictures. */
+  private awaited: symbol | null = null;
 
   constructor(private readonly actions: ComposerActions) {
     this.chips = new Chips(
@@ -253,6 +253,7 @@ export class Composer {
       return;
     }
     this.unread.hidden = true;
+    this.awaited = null;
     this.leaveEditing();
     this.write("");
     this.actions.send(text, isRelease, edited);
@@ -261,9 +262,9 @@ export class Composer {
 
   /** Until then the question stays in its field, where it can still be changed. */
   private async submitWhenRead(isRelease: boolean): Promise<void> {
-    const awaited = (this.awaited = this.chips.whenRead);
-    await awaited;
-    if (this.awaited !== awaited) return;
+    const wish = (this.awaited = Symbol());
+    await this.chips.whenRead;
+    if (this.awaited !== wish) return;
     this.awaited = null;
     this.submit(isRelease);
   }

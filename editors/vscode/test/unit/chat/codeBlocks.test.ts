@@ -23,6 +23,7 @@ const editor = vi.hoisted(() => {
     opened,
     /** What the workspace has, what the user chooses, and where code went to. */
     files: [] as ReturnType<typeof uri>[],
+    hidden: "",
     answer: undefined as string | undefined,
     asked: [] as string[],
     written: [] as string[],
@@ -62,6 +63,10 @@ const vscode = vi.hoisted(() => ({
     asRelativePath: ({ path }: { path: string }) => path.replace("/project/", ""),
     findFiles: () => Promise.resolve(editor.files),
     applyEdit: () => Promise.resolve(true),
+    fs: {
+      stat: ({ path }: { path: string }) =>
+        path === editor.hidden ? Promise.resolve({}) : Promise.reject(new Error("not there")),
+    },
   },
   commands: { executeCommand: () => Promise.resolve([]) },
 }));
@@ -69,7 +74,7 @@ const vscode = vi.hoisted(() => ({
 vi.mock("vscode", () => vscode);
 
 beforeEach(() => {
-  Object.assign(editor, { files: [], answer: undefined, asked: [], written: [] });
+  Object.assign(editor, { files: [], hidden: "", answer: undefined, asked: [], written: [] });
   vscode.window.activeTextEditor = editor.opened(editor.uri("/project/open.py"));
 });
 
@@ -98,6 +103,13 @@ test.each([
   await apply("python new.py");
   expect(editor.asked.slice(1)).toEqual(["Create new.py", "Use open.py"]);
   expect(editor.written).toEqual(written);
+});
+
+test("a file that searches leave out is there all the same", async () => {
+  editor.hidden = "/project/node_modules/a.js";
+  await apply("js ./node_modules/a.js");
+  expect(editor.written).toEqual(["file:///project/node_modules/a.js"]);
+  expect(editor.asked).toEqual([]);
 });
 
 test("nothing is begun outside of the workspace", async () => {

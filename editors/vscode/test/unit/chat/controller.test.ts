@@ -121,7 +121,7 @@ test("a question is asked, its events are shown, and the next one follows it", a
 
 test("the first question of a conversation names neither a conversation nor a parent", async () => {
   send("First");
-  expect((await fake.next("ollm/chat/send")).params).toEqual({ text: "First", model: "ollama:default", context: {} });
+  expect((await fake.next("ollm/chat/send")).params).toEqual({ text: "First", context: {} });
 });
 
 test("an edited first question is a branch from the beginning", async () => {
@@ -165,14 +165,21 @@ test("the chosen model answers, and /model chooses one, too", async () => {
   await until(() => kept.get("ollm.chat.model") === "ollama:large");
 });
 
-test("the model that is shown is named, whatever the server remembers with the conversation", async () => {
+test("a conversation with a model of its own shows it, where none is chosen for all", async () => {
+  const model = (): string | undefined =>
+    view.told.findLast((message) => message.type === "surroundings")?.surroundings.model;
   await answered("/model other:large", "r1");
   await until(() => kept.get("ollm.chat.model") === "other:large");
   view.say({ type: "model", model: "" });
-  send("Private", shown().conversation.leaf);
-  const surroundings = view.told.findLast((message) => message.type === "surroundings")?.surroundings;
-  expect((await fake.next("ollm/chat/send")).params).toMatchObject({ model: surroundings?.model });
-  expect(surroundings?.model).toBe("ollama:default");
+  await until(() => kept.get("ollm.chat.model") === "");
+  expect(model()).toBe("other:large");
+  view.say({ type: "new" });
+  await until(() => shown().conversation.responses.length === 0);
+  expect(model()).toBe("ollama:default");
+  view.say({ type: "open", conversationId: "beef" });
+  (await fake.next("ollm/chat/get")).end({ ...samples.results["ollm/chat/get"], id: "beef", model: "other:small" });
+  await until(() => shown().conversation.id === "beef");
+  expect(model()).toBe("other:small");
 });
 
 test("a conversation that the server has lost is told in words, and the next question begins a new one", async () => {
@@ -308,7 +315,7 @@ test("a new chat that was begun while the view was closed is what the view shows
   view = opened("c0ffee", "r1");
   send("Second");
   const second = await fake.next("ollm/chat/send");
-  expect(second.params).toEqual({ text: "Second", model: "ollama:default", context: {} });
+  expect(second.params).toEqual({ text: "Second", context: {} });
   await until(() => shown().conversation.responses.length > 0);
   expect(shown().conversation.responses).toMatchObject([{ question: "Second" }]);
   expect(fake.calls).toEqual([]);
@@ -344,7 +351,7 @@ test("a question that was sent before the view had heard of the new chat begins 
   view.say({ type: "new" });
   send("Second", leaf);
   const second = await fake.next("ollm/chat/send");
-  expect(second.params).toEqual({ text: "Second", model: "ollama:default", context: {} });
+  expect(second.params).toEqual({ text: "Second", context: {} });
   await until(() => shown().conversation.responses.length === 1);
   expect(shown().conversation.responses).toMatchObject([{ question: "Second", parent: "" }]);
   second.end(RESULT);
@@ -400,13 +407,13 @@ test("what is sent is shown while an answer runs, and stays attached", async () 
   view.say({ type: "context", text: "Why?", parent: "", again: "", images: [PICTURE] });
   await until(() => stub.executed.includes("ollm.context.show"));
   const context = { files: ["file:///project/a.py"], images: [PICTURE] };
-  expect(stub.arguments).toEqual([{ ...context, text: "Why?", model: "ollama:default" }]);
+  expect(stub.arguments).toEqual([{ ...context, text: "Why?" }]);
   expect(fake.calls).toEqual([]);
   send("Why?");
   expect((await fake.next("ollm/chat/send")).params).toMatchObject({ context: { files: ["file:///project/a.py"] } });
   view.say({ type: "context", text: "And then?", parent: "", again: "", images: [] });
   await until(() => stub.arguments.length === 2);
-  expect(stub.arguments[1]).toEqual({ text: "And then?", model: "ollama:default" });
+  expect(stub.arguments[1]).toEqual({ text: "And then?" });
 });
 
 test("a question that is asked again has the context that it had, and uses up nothing", async () => {
