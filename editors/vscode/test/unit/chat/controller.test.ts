@@ -195,6 +195,12 @@ test("a conversation that the server has lost is told in words, and the next que
   const again = await fake.next("ollm/chat/send");
   expect(again.params).not.toHaveProperty("conversationId");
   expect(again.params).not.toHaveProperty("parentId");
+  again.options.onEvent?.({ ...STARTED, conversationId: "new" } as ChatEvent);
+  again.end(RESULT);
+  await until(() => !shown().isRunning);
+  send("Another second", shown().conversation.responses[0]?.key);
+  const third = await fake.next("ollm/chat/send");
+  expect(third.params, "nothing of the lost one is named").toMatchObject({ conversationId: "new", parentId: "" });
 });
 
 test("a view that shows a lost conversation becomes empty, without an error", async () => {
