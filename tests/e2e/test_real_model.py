@@ -22,10 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
+# A small model sometimes finds no end.
 SETTINGS = """
 model: "llama:smollm2"
 providers:
-  llama: {{ type: openai, baseUrl: "http://127.0.0.1:{port}/v1", apiKey: "${{OLLM_TEST_KEY}}", contextWindow: 8192 }}
+  llama:
+    type: openai
+    baseUrl: "http://127.0.0.1:{port}/v1"
+    apiKey: "${{OLLM_TEST_KEY}}"
+    contextWindow: 8192
+    extra: {{ max_tokens: 500 }}
 """
 LONG = "Count from one to five hundred in words, one number per line."
 
