@@ -1,40 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PermissionParams } from "../../src/protocol";
 import { Permissions } from "../../src/permission";
+import { vscode } from "./chat/vscodeStub";
+import { until } from "./until";
 
 /** As much of the `vscode` module as a question about a command needs. A test opens its tab, and fills in its fields. */
 const host = vi.hoisted(() => {
   class TabInputText {
     constructor(readonly uri: { scheme: string; authority: string }) {}
   }
-  class Emitter {
-    private readonly listeners: (() => void)[] = [];
-    readonly event = (listener: () => void): object => {
-      this.listeners.push(listener);
-      return { dispose: () => undefined };
-    };
-    fire(): void {
-      for (const listener of this.listeners) listener();
-    }
-    dispose(): void {
-      this.listeners.length = 0;
-    }
-  }
-  class CancellationTokenSource {
-    private readonly cancelled = new Emitter();
-    readonly token = { isCancellationRequested: false, onCancellationRequested: this.cancelled.event };
-    cancel(): void {
-      this.token.isCancellationRequested = true;
-      this.cancelled.fire();
-    }
-    dispose(): void {
-      this.cancelled.dispose();
-    }
-  }
   return {
     TabInputText,
-    Emitter,
-    CancellationTokenSource,
     commands: new Map<string, () => unknown>(),
     tabs: [] as { input: TabInputText; label: string }[],
     /** What was asked for to be shown, and has not been yet. */
@@ -44,11 +20,12 @@ const host = vi.hoisted(() => {
   };
 });
 
-vi.mock("vscode", () => {
+vi.mock("vscode", async () => {
+  const { vscode } = await import("./chat/vscodeStub");
   const nothing = { dispose: () => undefined };
   return {
-    EventEmitter: host.Emitter,
-    CancellationTokenSource: host.CancellationTokenSource,
+    EventEmitter: vscode.EventEmitter,
+    CancellationTokenSource: vscode.CancellationTokenSource,
     Disposable: { from: () => nothing },
     ThemeColor: Object,
     StatusBarAlignment: { Left: 1 },
@@ -97,11 +74,6 @@ vi.mock("vscode", () => {
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Wait for something that comes for certain, however busy the machine is. */
-function until<T>(look: () => T): Promise<Exclude<T, false | undefined>> {
-  return vi.waitUntil(look, { timeout: 50_000, interval: 5 }) as Promise<Exclude<T, false | undefined>>;
-}
-
 let permissions: Permissions;
 
 beforeEach(() => {
@@ -127,8 +99,8 @@ function question(id: string): PermissionParams {
   };
 }
 
-function ask(id: string, source = new host.CancellationTokenSource()): Promise<{ optionId: string }> {
-  return permissions.ask(question(id), source.token as never);
+function ask(id: string, source = new vscode.CancellationTokenSource()): Promise<{ optionId: string }> {
+  return permissions.ask(question(id), source.token);
 }
 
 /** Let what was asked for be shown, once it is. */
@@ -162,7 +134,7 @@ test("a no is taken at once", async () => {
 });
 
 test("a field goes with its question", async () => {
-  const source = new host.CancellationTokenSource();
+  const source = new vscode.CancellationTokenSource();
   const answer = ask("one", source);
   await open();
   press("feedback");

@@ -2,24 +2,17 @@
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import type { AxeResults } from "axe-core";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import samples from "../../../../docs/protocol-samples.json";
 import { EMPTY } from "../../src/chat/conversation";
 import type { ModelsList } from "../../src/protocol";
-import { ChatPage, launch } from "./chatPage";
+import { ChatPage, launched } from "./chatPage";
 import { everything } from "./samples";
 import type { ThemeName } from "./themes";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = launched();
 
 declare const axe: { run(context: Document, options: object): Promise<AxeResults> };
 
@@ -34,7 +27,7 @@ async function violations(chat: ChatPage): Promise<readonly string[]> {
 
 describe.each<ThemeName>(["light", "dark", "high-contrast"])("in the %s theme", (theme) => {
   test("every page of the view is accessible", async () => {
-    const chat = await ChatPage.open(browser, { theme });
+    const chat = await ChatPage.open(browser(), { theme });
     await chat.show(EMPTY);
     expect(await violations(chat)).toEqual([]);
     await chat.show(everything(), true);

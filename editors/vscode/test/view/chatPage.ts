@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 import type { Conversation } from "../../src/chat/conversation";
 import type { FromView, Saved, Surroundings, ToView } from "../../src/chat/messages";
 import { page as html } from "../../src/chat/page";
@@ -30,6 +31,16 @@ export function launch(): Promise<Browser> {
   const executablePath = found.find((candidate) => candidate && existsSync(candidate));
   if (!executablePath) throw new Error("There is no Chromium: install Debian's package chromium, or set CHROMIUM.");
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** One browser for all tests of a file. */
+export function launched(): () => Browser {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  return () => browser;
 }
 
 export interface OpenOptions {

@@ -1,22 +1,15 @@
 /** All can be done without a mouse. */
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import samples from "../../../../docs/protocol-samples.json";
 import { apply, EMPTY } from "../../src/chat/conversation";
 import type { ConversationSummary, ModelsList } from "../../src/protocol";
-import { ChatPage, launch, SURROUNDINGS } from "./chatPage";
+import { ChatPage, launched, SURROUNDINGS } from "./chatPage";
 import { everything, exchange, MARKDOWN } from "./samples";
 
-let browser: Browser;
+const browser = launched();
 let chat: ChatPage;
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-});
 beforeEach(async () => {
-  chat = await ChatPage.open(browser);
+  chat = await ChatPage.open(browser());
 });
 afterEach(async () => {
   expect(chat.complaints).toEqual([]);
@@ -322,7 +315,7 @@ test("a paste of text with a picture of it is the text", async () => {
 
 test("a conversation that the host has not loaded yet is not forgotten", async () => {
   const saved = { conversationId: "c0ffee", leaf: "a", draft: "half" };
-  const again = await ChatPage.open(browser, { saved });
+  const again = await ChatPage.open(browser(), { saved });
   await again.tell({ type: "surroundings", surroundings: SURROUNDINGS });
   await again.page.getByLabel("Message").fill("half a thought");
   expect(await again.saved()).toEqual({ ...saved, draft: "half a thought" });
@@ -361,7 +354,7 @@ test("the draft and the conversation outlive a reload of the view", async () => 
   await type("half a thought");
   const saved = await chat.saved();
   expect(saved).toEqual({ conversationId: "c0ffee", leaf: "a", draft: "half a thought" });
-  const again = await ChatPage.open(browser, { saved });
+  const again = await ChatPage.open(browser(), { saved });
   expect(await again.told("ready")).toEqual([{ type: "ready", conversationId: "c0ffee", leaf: "a" }]);
   expect(await again.page.getByLabel("Message").inputValue()).toBe("half a thought");
   await again.close();

@@ -1,24 +1,17 @@
 /** A picture goes with the question that it was pasted for, however long it takes to read. */
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { apply, EMPTY } from "../../src/chat/conversation";
 import type { ToView } from "../../src/chat/messages";
-import { ChatPage, launch } from "./chatPage";
+import { ChatPage, launched } from "./chatPage";
 import { exchange } from "./samples";
 
 /** Of a screenshot of a large screen. */
 const SIZE = 6_000_000;
 
-let browser: Browser;
+const browser = launched();
 let chat: ChatPage;
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-});
 beforeEach(async () => {
-  chat = await ChatPage.open(browser);
+  chat = await ChatPage.open(browser());
   await chat.show(EMPTY);
   await chat.page.getByLabel("Message").fill("What is this?");
 });

@@ -1,10 +1,9 @@
 /** Whatever a model writes: nothing is run, nothing is loaded, nothing leads anywhere without the host. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { apply, EMPTY } from "../../src/chat/conversation";
 import { page as html } from "../../src/chat/page";
 import type { ChatEvent } from "../../src/protocol";
-import { ChatPage, launch } from "./chatPage";
+import { ChatPage, launched } from "./chatPage";
 import { exchange } from "./samples";
 
 const HOSTILE = `
@@ -33,16 +32,10 @@ const HOSTILE = `
 [ref] &lt;script&gt;alert(1)&lt;/script&gt;
 `;
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = launched();
 
 async function opened(text: string): Promise<ChatPage> {
-  const chat = await ChatPage.open(browser);
+  const chat = await ChatPage.open(browser());
   const events: readonly ChatEvent[] = [
     { type: "reasoning", text },
     { type: "text", text },

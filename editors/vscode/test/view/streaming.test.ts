@@ -1,19 +1,12 @@
 /** A long answer streams without stopping the browser for longer than one notices. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Change } from "../../src/chat/conversation";
 import { EMPTY } from "../../src/chat/conversation";
 import { LONG, Trace } from "../browser/trace";
-import { ChatPage, launch } from "./chatPage";
+import { ChatPage, launched } from "./chatPage";
 import { exchange, MARKDOWN } from "./samples";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = launched();
 
 /** An answer of about so many tokens, at four characters each. */
 function answer(tokens: number, section: (number: number) => string): readonly string[] {
@@ -85,7 +78,7 @@ const KINDS: readonly (readonly [string, (number: number) => string])[] = [
 ];
 
 test.each(KINDS)("20,000 tokens of %s leave the browser free", async (kind, section) => {
-  const chat = await ChatPage.open(browser);
+  const chat = await ChatPage.open(browser());
   const tokens = answer(20_000, section);
   const { longTasks, work, elapsed, frames } = await stream(chat, tokens, 5_000);
   const long = work.filter((time) => time > LONG);
@@ -107,7 +100,7 @@ function sum(times: readonly number[]): number {
 }
 
 test("the end is followed while one is there, and left alone when one reads above", async () => {
-  const chat = await ChatPage.open(browser);
+  const chat = await ChatPage.open(browser());
   const place = (): Promise<{ top: number; gap: number }> =>
     chat.page
       .locator(".log")
@@ -134,7 +127,7 @@ test("the end is followed while one is there, and left alone when one reads abov
 });
 
 test("a conversation with 200 answers is shown at its end at once, and in full a little later", async () => {
-  const chat = await ChatPage.open(browser);
+  const chat = await ChatPage.open(browser());
   const changes = Array.from({ length: 200 }, (_, index) =>
     exchange(`k${index}`, index ? `k${index - 1}` : "", `Question ${index}`, `r${index}`, [
       { type: "text", text: MARKDOWN },

@@ -5,17 +5,14 @@ import { ChatController } from "../../../src/chat/controller";
 import { apply, EMPTY, type Conversation } from "../../../src/chat/conversation";
 import type { FromView } from "../../../src/chat/messages";
 import type { ChatEvent, ChatSendResult } from "../../../src/protocol";
-import { ServerError, type RequestOptions, type Server } from "../../../src/server";
+import { ServerError } from "../../../src/server";
+import { until } from "../until";
+import { FakeServer } from "./fakeServer";
 import { StubView, stub, vscode } from "./vscodeStub";
 
 vi.mock("vscode", async () => (await import("./vscodeStub")).vscode);
 
 vi.setConfig({ testTimeout: 60_000 });
-
-/** Wait for something that comes for certain, however busy the machine is. */
-function until<T>(look: () => T): Promise<Exclude<T, false | undefined>> {
-  return vi.waitUntil(look, { timeout: 50_000, interval: 5 }) as Promise<Exclude<T, false | undefined>>;
-}
 
 const RESULT = samples.results["ollm/chat/send"] as ChatSendResult;
 const STARTED = samples.events[0] as ChatEvent;
@@ -23,35 +20,6 @@ const ABOUT = {
   uri: "file:///project/app.py",
   range: { start: { line: 2, character: 0 }, end: { line: 4, character: 0 } },
 };
-
-/** A server that answers each request when the test says so. */
-class FakeServer {
-  readonly calls: {
-    method: string;
-    params: Record<string, unknown>;
-    options: RequestOptions;
-    end: (result: unknown) => void;
-    fail: (error: Error) => void;
-  }[] = [];
-  readonly server = {
-    state: "running",
-    status: { kraken: "ready", model: "ollama:default", busy: false, spent: 0 },
-    onStatus: () => ({ dispose: () => undefined }),
-    onDidChangeState: () => ({ dispose: () => undefined }),
-    onDidStart: () => ({ dispose: () => undefined }),
-    request: (method: string, params: Record<string, unknown>, options: RequestOptions = {}) =>
-      new Promise((resolve, reject) => {
-        this.calls.push({ method, params, options, end: resolve, fail: reject });
-      }),
-  } as unknown as Server;
-
-  async next(method: string): Promise<FakeServer["calls"][number]> {
-    return until(() => {
-      const at = this.calls.findIndex((call) => call.method === method);
-      return at >= 0 && this.calls.splice(at, 1)[0];
-    });
-  }
-}
 
 let fake: FakeServer;
 let view: StubView;
